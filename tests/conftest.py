@@ -39,12 +39,12 @@ from privatree.learners.tree._region import (
     whole_region,
 )
 from privatree.learners.tree._subtree import Subtree
-from privatree.model import Tree, TreeBuilder
+from privatree.model import NodeDraft, Tree, TreeBuilder, assemble_tree, tree_nodes
 from privatree.model._tree_json import tree_from_dict, tree_to_dict
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Draw, LogWeights
 from privatree.privacy.samplers import decay_table
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 # The same examples every time, however slow the machine: a failure can be had again.
 settings.register_profile(
@@ -222,6 +222,35 @@ def _renumbered(tree: Tree, rng: random.Random) -> Tree:
     return tree_from_dict({"nodes": moved}, tree.schema)
 
 
+def _number_tree(tree: Tree, rng: random.Random, target: Target | None = None) -> Tree:
+    """The same tree with random numbers in its leaves; with or without counts and shares."""
+    chosen = target or rng.choice(_TARGETS)
+    low, high = float(chosen.low), float(chosen.high)
+    edges = None
+    if rng.random() < 0.6:
+        edges = sorted({low, high, *(low + rng.random() * (high - low) for _ in range(3))})
+    with_counts = rng.random() < 0.6
+    drafts = []
+    for draft in tree_nodes(tree):
+        if draft.feature < 0:
+            value = rng.choice([low, high, low + rng.random() * (high - low)])
+            draft = NodeDraft(value=min(max(value, low), high))
+            if with_counts:
+                counts = [rng.randint(-20, 2000)]
+                draft = draft._replace(noisy_counts=counts, support_error=rng.randint(0, 90))
+            if edges is not None:
+                shares = [rng.random() + 1e-3 for _ in edges[1:]]
+                draft = draft._replace(shares=[share / sum(shares) for share in shares])
+        drafts.append(draft)
+    return assemble_tree(Schema(tree.schema.features, target=chosen), drafts, edges)
+
+
+_TARGETS = [
+    *(Target(0, 100), Target(-5.5, 1e6, name="cost"), Target(0, 30, integer=True)),
+    *(Target(0, 1e9, log=True), Target(-1e300, 1e300), Target(0, 1e-300), Target(-3, -1)),
+]
+
+
 def _random_value(rng: random.Random, feature: Numeric | Categorical, tree: Tree) -> float:
     if isinstance(feature, Categorical):
         return float(rng.choice([*range(feature.n_codes)] * 5 + [-1, 99, math.nan]))
@@ -250,6 +279,12 @@ def small_tree() -> Callable[..., Tree]:
 def random_tree() -> Callable[[random.Random], Tree]:
     """Draws a tree of up to 12 splits, of a schema of its own, siblings in any place."""
     return _random_tree
+
+
+@pytest.fixture(scope="session")
+def number_tree() -> Callable[..., Tree]:
+    """Makes a tree that predicts a number of a tree that predicts classes."""
+    return _number_tree
 
 
 @pytest.fixture(scope="session")

@@ -14,11 +14,16 @@ from privatree.errors import (
     SourceError,
     TooFewRecordsError,
 )
-from privatree.estimators import PrivaBoostClassifier, PrivaTreeClassifier
+from privatree.estimators import (
+    PrivaBoostClassifier,
+    PrivaBoostRegressor,
+    PrivaTreeClassifier,
+    PrivaTreeRegressor,
+)
 from privatree.export import export_text, plot_budget, plot_term, plot_terms, plot_tree
 from privatree.inspection import SchemaCheck
-from privatree.model import EnsembleModel, Model, load
-from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema
+from privatree.model import EnsembleModel, Model, RegressionEnsembleModel, RegressionModel, load
+from privatree.schema import About, Categorical, CsvDialect, Numeric, Schema, Target
 
 __version__: str
 
@@ -38,13 +43,18 @@ __all__ = [
     "PaperPrivaTreeClassifier",
     "ParameterError",
     "PrivaBoostClassifier",
+    "PrivaBoostRegressor",
     "PrivaTreeClassifier",
+    "PrivaTreeRegressor",
     "PrivacyLeakWarning",
     "PrivatreeError",
+    "RegressionEnsembleModel",
+    "RegressionModel",
     "Schema",
     "SchemaCheck",
     "SchemaError",
     "SourceError",
+    "Target",
     "TooFewRecordsError",
     "__version__",
     "audit",

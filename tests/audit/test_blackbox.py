@@ -298,7 +298,7 @@ def test_pairs_that_a_model_cannot_show_are_skipped_and_named():
 def test_the_sizes_of_the_default_pairs_follow_from_what_is_claimed(monkeypatch):
     asked = []
 
-    def none(epsilon):
+    def none(epsilon, **_):
         asked.append(epsilon)
         return {}
 

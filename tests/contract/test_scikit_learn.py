@@ -18,7 +18,9 @@ import privatree
 from privatree import (
     PaperPrivaTreeClassifier,
     PrivaBoostClassifier,
+    PrivaBoostRegressor,
     PrivaTreeClassifier,
+    PrivaTreeRegressor,
     datasets,
 )
 
@@ -31,13 +33,18 @@ ESTIMATORS = [
     PrivaTreeClassifier(10.0, max_depth=None, neighbours="replace", n_bins=16),
     PrivaBoostClassifier(),
     PrivaBoostClassifier(10.0, delta=0, max_depth=3, neighbours="replace", n_bins=16),
+    PrivaBoostRegressor(),
+    PrivaBoostRegressor(10.0, delta=0, max_depth=3, neighbours="replace", n_bins=16),
+    PrivaTreeRegressor(),
+    PrivaTreeRegressor(10.0, schedule="robust", leaf_values="median", zoom=True),
+    PrivaTreeRegressor(10.0, max_depth=None, neighbours="replace", n_bins=16),
     PaperPrivaTreeClassifier(),
     PaperPrivaTreeClassifier(quantiles="exact", stop_when_pure=False),
 ]
 
 
 def test_every_public_estimator_is_checked() -> None:
-    public = {name for name in privatree.__all__ if name.endswith("Classifier")}
+    public = {name for name in privatree.__all__ if name.endswith(("Classifier", "Regressor"))}
     assert {type(estimator).__name__ for estimator in ESTIMATORS} == public
 
 

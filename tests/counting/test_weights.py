@@ -29,7 +29,7 @@ def weigh(labels, units=None, weights=None, max_weight=1.0):
     batch = batch_of(labels, units, weights)
     totals = None
     if units is not None:
-        totals = UnitQuery(SCHEMA.classes, max_weight).new_partial()
+        totals = UnitQuery(SCHEMA, max_weight).new_partial()
         totals.add_batch(batch)
     codes = np.array([LABELS.get(label, -1) for label in labels])
     return Weigher(max_weight, totals).weigh(batch, codes).tolist()
@@ -87,7 +87,7 @@ def test_a_unit_of_more_records_than_its_weight_can_be_divided_into_weighs_nothi
 @given(rows, st.integers(0, 30))
 def test_totals_of_parts_add_up(table, cut):
     labels, units, weights = map(list, zip(*table, strict=True))
-    whole, first, second = (UnitQuery(SCHEMA.classes, 1.0).new_partial() for _ in range(3))
+    whole, first, second = (UnitQuery(SCHEMA, 1.0).new_partial() for _ in range(3))
     whole.add_batch(batch_of(labels, units, weights))
     first.add_batch(batch_of(labels[:cut], units[:cut], weights[:cut]))
     second.add_batch(batch_of(labels[cut:], units[cut:], weights[cut:]))
@@ -103,7 +103,7 @@ def test_totals_of_parts_add_up(table, cut):
 def test_totals_that_other_processes_send_add_up(table, cut):
     labels, units, weights = map(list, zip(*table, strict=True))
     units = [unit and unit * 40 for unit in units]
-    query = UnitQuery(SCHEMA.classes, 1.0)
+    query = UnitQuery(SCHEMA, 1.0)
     whole, *parts, received = (query.new_partial() for _ in range(4))
     batch = batch_of(labels, units, weights)
     whole.add_batch(batch)

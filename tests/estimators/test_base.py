@@ -22,7 +22,6 @@ from privatree.errors import (
     PrivacyLeakWarning,
     SchemaError,
 )
-from privatree.estimators import _base as estimator_base
 from privatree.privacy import Budget, BudgetStore
 from privatree.robustness import DPAClassifier, accuracy_certificate, claimed_accuracy_certificate
 
@@ -110,7 +109,6 @@ def test_an_inferred_schema_gives_no_epsilon_unless_somebody_confirms_it(learner
 def test_a_learner_that_forgets_is_not_released(learner, monkeypatch):
     """The net below: no model of such a schema can hold a finite epsilon."""
     for module in (
-        estimator_base,
         privatree.estimators._training,
         privatree.baselines.paper._estimator,
         privatree.baselines._random_tree,

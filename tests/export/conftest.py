@@ -16,7 +16,7 @@ import pytest
 from databases import Databases
 from random_ensembles import random_ensemble, random_records
 
-from privatree.model import EnsembleModel, Model, Tree, TreeBuilder
+from privatree.model import EnsembleModel, Model, RegressionModel, Tree, TreeBuilder
 from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -41,7 +41,7 @@ NUMERIC = [Numeric(0, 1), Numeric(-5.5, 7.25, missing=7.25), Numeric(0, 100, int
 class Case:
     """A model and records for it, as lists of Python values by the name of the column."""
 
-    model: Model | EnsembleModel
+    model: Model | RegressionModel | EnsembleModel
     records: dict[str, list[Any]]
 
     def frame(self) -> pd.DataFrame:
@@ -162,6 +162,20 @@ def strange_ensemble() -> Callable[[int], Case]:
         ensemble = random_ensemble(rng, _strange_schema(rng))
         model = EnsembleModel(ensemble.schema, ensemble, STATEMENT)
         return Case(model, random_records(rng, ensemble, 40))
+
+    return draw
+
+
+@pytest.fixture(scope="session")
+def strange_number(
+    strange: Callable[[int], Case], number_tree: Callable[..., Tree]
+) -> Callable[[int], Case]:
+    """Draws a tree with strange names that predicts a number, and strange records for it."""
+
+    def draw(seed: int) -> Case:
+        case = strange(seed)
+        tree = number_tree(case.model.tree_, random.Random(seed))
+        return Case(RegressionModel(tree.schema, tree, STATEMENT), case.records)
 
     return draw
 

@@ -20,7 +20,12 @@ def random_ensemble(
     rounds = []
     for _ in range(rng.randint(1, 12) if n_rounds is None else n_rounds):
         signs = (-1, 1) if n_classes == 2 else tuple(rng.choice((-1, 1)) for _ in range(n_classes))
+        signs = signs or (rng.choice([1, 1023, 2**20, rng.randint(1, 2**24)]),)
         rounds.append(Round(_function(rng, list(schema.features.values()), depth), signs))
+    if schema.target is not None:
+        low, width = schema.target.coded_range
+        start = low + width * rng.random()
+        return Ensemble(schema, width / 2**26, tuple(rounds), start=start)
     return Ensemble(schema, rng.choice([0.1, 0.5, 1 / 3, 60.0]), tuple(rounds))
 
 
@@ -92,8 +97,18 @@ def walked_label(ensemble: Ensemble, record: list[Any]) -> Any:
     margins = [0] * len(classes)
     for one in ensemble.rounds:
         value = walked_sign(one.function, ensemble.schema, record)
-        margins = [m + sign * value for m, sign in zip(margins, one.class_signs, strict=True)]
+        margins = [m + sign * value for m, sign in zip(margins, one.amounts, strict=True)]
     return classes[margins.index(max(margins))]
+
+
+def walked_number(ensemble: Ensemble, record: list[Any]) -> float:
+    """The predicted number of a record, with nothing but the arithmetic of Python."""
+    schema, target = ensemble.schema, ensemble.schema.target
+    rounds = ensemble.rounds
+    margin = sum(one.amounts[0] * walked_sign(one.function, schema, record) for one in rounds)
+    score = ensemble.start + ensemble.step * margin
+    assert target is not None
+    return min(max(math.expm1(score) if target.log else score, target.low), target.high)
 
 
 def walked_sign(function: RoundFunction, schema: Schema, record: list[Any]) -> int:

@@ -16,7 +16,11 @@ import privatree
 from privatree import (
     PaperPrivaTreeClassifier,
     PrivaBoostClassifier,
+    PrivaBoostRegressor,
     PrivaTreeClassifier,
+    PrivaTreeRegressor,
+    Schema,
+    Target,
     audit,
     datasets,
     robustness,
@@ -38,6 +42,11 @@ LEARNERS: dict[str, Callable[..., Any]] = {
     "bdpt": lambda **kw: BDPTClassifier(1.0, **kw),
     "dpgdf": lambda **kw: DPGDFClassifier(1.0, **kw),
     "random-tree": lambda **kw: RandomTreeClassifier(1.0, **kw),
+}
+REGRESSORS: dict[str, Callable[..., Any]] = {
+    "regressor": lambda **kw: PrivaTreeRegressor(2.0, **kw),
+    "privaboost-regressor": lambda **kw: PrivaBoostRegressor(2.0, **kw),
+    "privaboost-regressor-pure": lambda **kw: PrivaBoostRegressor(4.0, delta=0, **kw),
 }
 DATASETS = ("breast-w", "vote", "adult")
 PACKAGES = (
@@ -75,6 +84,16 @@ def model(learner: str, dataset: str) -> Any:
     """The file of a model; its schema is that of the dataset, and in one of them is enough."""
     written = trained(learner, dataset).model_.to_dict()
     return written if learner == "default" else written | {"schema": "as in the default model"}
+
+
+def model_of_hours(learner: str) -> Any:
+    """The file of a model that predicts the weekly hours of the people of Adult."""
+    frame, _, schema = records("adult")
+    hours = frame.pop("hours-per-week")
+    features = {name: schema.features[name] for name in frame}
+    schema = Schema(features, target=Target(0, 100, integer=True))
+    found = REGRESSORS[learner](schema=schema, random_state=7).fit(frame, hours)
+    return found.model_.to_dict()
 
 
 def statement(learner: str) -> str:
@@ -185,6 +204,10 @@ CASES: dict[str, Callable[[], Any]] = {
         )
         for learner in LEARNERS
         for dataset in DATASETS
+    },
+    **{
+        f"model-{learner}-hours.json": lambda learner=learner: model_of_hours(learner)
+        for learner in REGRESSORS
     },
     **{
         f"statement-{learner}.txt": lambda learner=learner: statement(learner)

@@ -173,7 +173,7 @@ def test_a_function_that_is_none(tmp_path: Path, written: Any, says: str) -> Non
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"version": 2}, "'version' must be at least 3 for an ensemble, got 2"),
+        ({"version": 2}, "'version' must be at least 3 for this kind of model, got 2"),
         ({"version": 5}, "got version 5. Upgrade privatree"),
         ({"tree": {}}, "must have the keys"),
         ({"ensemble": None}, "must have the keys 'step', 'intervals', 'monotone', 'rounds', and"),
@@ -258,7 +258,7 @@ def test_a_monotone_feature_has_no_branch_and_needs_two_classes(tmp_path: Path) 
     assert "must not have a branch" in refused(tmp_path / "model.json", contents)
     contents = small_model(3).to_dict()
     contents["ensemble"]["monotone"] = {"gain": 1}
-    assert "with two classes" in refused(tmp_path / "model.json", contents)
+    assert "with more than two classes" in refused(tmp_path / "model.json", contents)
 
 
 @pytest.mark.parametrize(

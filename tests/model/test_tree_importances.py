@@ -6,33 +6,45 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.feature_selection import SelectFromModel
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from privatree import Model, PrivaTreeClassifier, datasets
 from privatree.model import Tree, TreeBuilder
 from privatree.model._tree_importances import tree_importances
-from privatree.schema import Numeric, Schema
+from privatree.schema import Numeric, Schema, Target
+
+FEATURES = {f"x{i}": Numeric(0, 1) for i in range(4)}
 
 
-def scikit_learns_tree(n_classes: int, seed: int) -> tuple[DecisionTreeClassifier, Tree]:
-    """A tree that scikit-learn trained, and the same one with its exact counts as noisy ones."""
+def some_records(seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     X = rng.uniform(0, 1, (600, 4))
-    y = ((X[:, 0] + X[:, 2] ** 2 + rng.normal(0, 0.2, 600)) * n_classes / 2).astype(int)
-    y = np.clip(y, 0, n_classes - 1)
-    theirs = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
-    builder = TreeBuilder(Schema({f"x{i}": Numeric(0, 1) for i in range(4)}, range(n_classes)))
+    return X, X[:, 0] + X[:, 2] ** 2 + rng.normal(0, 0.2, 600)
+
+
+def copied(theirs: Any, builder: TreeBuilder, add_leaf: Any) -> dict[int, int]:
+    """Give a builder the splits of scikit-learn's tree, and return the node of each new node."""
     waiting, new = [(0, builder.root)], {}
     while waiting:
         old, node = waiting.pop()
         new[node] = old
-        if theirs.tree_.feature[old] < 0:
-            builder.leaf(node, int(theirs.tree_.value[old, 0].argmax()))
+        if theirs.feature[old] < 0:
+            add_leaf(node, theirs.value[old, 0])
             continue
-        feature, threshold = theirs.tree_.feature[old], theirs.tree_.threshold[old]
+        feature, threshold = theirs.feature[old], theirs.threshold[old]
         below = builder.split_numeric(node, int(feature), float(threshold))
-        children = theirs.tree_.children_left[old], theirs.tree_.children_right[old]
+        children = theirs.children_left[old], theirs.children_right[old]
         waiting += zip(children, below, strict=True)
+    return new
+
+
+def scikit_learns_tree(n_classes: int, seed: int) -> tuple[DecisionTreeClassifier, Tree]:
+    """A tree that scikit-learn trained, and the same one with its exact counts as noisy ones."""
+    X, sums = some_records(seed)
+    y = np.clip((sums * n_classes / 2).astype(int), 0, n_classes - 1)
+    theirs = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
+    builder = TreeBuilder(Schema(FEATURES, range(n_classes)))
+    new = copied(theirs.tree_, builder, lambda node, share: builder.leaf(node, int(share.argmax())))
     tree = builder.build()
     counts = np.zeros((tree.n_nodes, n_classes), dtype=np.int64)
     shares = np.zeros((tree.n_nodes, n_classes))
@@ -47,6 +59,21 @@ def scikit_learns_tree(n_classes: int, seed: int) -> tuple[DecisionTreeClassifie
 @pytest.mark.parametrize("seed", range(5))
 def test_without_noise_they_are_those_of_scikit_learn(n_classes: int, seed: int) -> None:
     theirs, tree = scikit_learns_tree(n_classes, seed)
+    found = tree_importances(tree)
+    np.testing.assert_allclose(found, theirs.feature_importances_, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_those_of_a_regression_tree_are_scikit_learns(seed: int) -> None:
+    X, y = some_records(seed)
+    theirs = DecisionTreeRegressor(max_depth=4, random_state=0).fit(X, y)
+    builder = TreeBuilder(Schema(FEATURES, target=Target(-2, 4)))
+    new = copied(theirs.tree_, builder, lambda node, mean: builder.value_leaf(node, float(mean[0])))
+    tree = builder.build()
+    counts = np.zeros((tree.n_nodes, 1), dtype=np.int64)
+    for node in tree.leaves.tolist():
+        counts[node] = theirs.tree_.n_node_samples[new[node]]
+    tree = replace(tree, noisy_counts=counts, support_error=np.zeros(tree.n_nodes, dtype=np.int64))
     found = tree_importances(tree)
     np.testing.assert_allclose(found, theirs.feature_importances_, atol=1e-12)
 

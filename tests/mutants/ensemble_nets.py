@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,7 @@ from privatree.audit.exact._ensembles import (
 from privatree.audit.exact._universe import Record, Table
 from privatree.counting.sums import CodeStep
 from privatree.errors import BudgetExceededError
-from privatree.learners.boosting import BoostPlan, boost
+from privatree.learners.boosting import BoostPlan, NumberBoosting, boost
 from privatree.privacy import Ledger, Randomness
 
 EPSILON = 8
@@ -60,14 +61,22 @@ def _net(
     **settings: Any,
 ) -> EnsembleNet:
     """Return a case; `past` are the signs of a function of the first feature, which is given."""
-    case_settings = {name: settings.pop(name) for name in ("counts", "n_drawn") if name in settings}
+    of_case = ("counts", "n_drawn", "make")
+    case_settings = {name: settings.pop(name) for name in of_case if name in settings}
     plan = universe.boost_plan(settings.pop("epsilon", EPSILON), **settings)
     given = ((CodeStep(0, np.array(past, np.int8)), (-1, 1)),) if past else ()
     case = EnsembleCase(universe, plan, given=given, **case_settings)
     return EnsembleNet(case, universe.table(records), [universe.unit(*unit) for unit in units])
 
 
+class _OneCount(NumberBoosting):
+    """A learner for numbers whose tables of residuals have one entry, so that it is quick."""
+
+    _ends = np.array([2**24])
+
+
 _TWO, _THREE = Universe.of("2"), Universe.of(3)
+_NUMBERS = Universe.of("2", targets=(0, 40_000, 65_535))
 _HEAVY = Universe.of("3", full_weight=FULL)
 _CLASSES = Universe.of("2", n_classes=3)
 _ZOOMED = Universe(Schema({"x": Numeric(0, 1)}, [0, 1]), 16, zoom_levels=2)
@@ -117,6 +126,21 @@ ENSEMBLES: dict[str, EnsembleNet] = {
         _CLASSES, {((0,), 0): 1, ((0,), 1): 1}, [((0,), 1)], dataset_size=1, n_rounds=1, max_depth=1
     ),
 }
+NUMBERS: dict[str, EnsembleNet] = {
+    "a number": _net(
+        _NUMBERS,
+        {((0,), 1): 1},
+        [((0,), 2)],
+        counts=(0, 2**10),
+        make=partial(_OneCount, declared_interval=(Fraction(0), Fraction(1))),
+        draws_target_interval=False,
+        dataset_size=1,
+        n_rounds=1,
+        max_depth=1,
+    ),
+}
+"""The first of the possible noisy counts of residuals leaves the scale as it is."""
+ENSEMBLES |= NUMBERS
 ACCOUNTS: dict[str, EnsembleNet] = {
     "two rounds": ENSEMBLES["two rounds"],
     "zoom": _net(

@@ -27,7 +27,7 @@ from privatree.audit.exact._enumeration import (
 )
 from privatree.audit.exact._universe import Table
 from privatree.errors import BudgetExceededError
-from privatree.learners.tree import Growth, RecordPlan, SplittingNode, grow_tree
+from privatree.learners.tree import ClassGrowth, RecordPlan, SplittingNode, grow_tree
 from privatree.privacy import Ledger, Randomness
 
 EPSILON = 8
@@ -216,7 +216,7 @@ def _split_law(case: Case, table: Table) -> _Law:
     def run(script: Script) -> tuple[Any, Any] | None:
         records = case.universe.records(table)
         builder = ScriptedBuilder(case.universe.schema, script)
-        growth = Growth(records, case.universe.cells, case.plan, builder)
+        growth = ClassGrowth(records, case.universe.cells, case.plan, builder)
         account = Ledger(case.plan.epsilon, Randomness(0))
         scripted = ScriptedLedger(account, script, case.counts, records)
         node = growth.decide_stage(growth.begin(scripted, growth.release_size(scripted)))

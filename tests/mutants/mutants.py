@@ -18,6 +18,7 @@ import wrong_code
 import wrong_composition
 import wrong_ensembles
 import wrong_reading
+import wrong_regression
 import wrong_weights
 
 
@@ -397,6 +398,21 @@ ENSEMBLE_MUTANTS: dict[str, Mutant] = {
         wrong_ensembles.step_from_exact_n,
         (Catch("ensemble loss", "two rounds", math.inf, DECIDED),),
     ),
+    "residuals not clipped": Mutant(
+        "a record whose target is far from the prediction counts for more than a full weight",
+        wrong_ensembles.residuals_not_clipped,
+        (Catch("ensemble loss", "a number", 1.3, WHOLE),),
+    ),
+    "start from the exact mean": Mutant(
+        "predictions begin at the exact mean of the target",
+        wrong_ensembles.start_from_the_exact_mean,
+        (Catch("ensemble loss", "a number", math.inf, DECIDED),),
+    ),
+    "scale from exact residuals": Mutant(
+        "the scale of residuals follows from the residuals themselves",
+        wrong_ensembles.scale_from_exact_residuals,
+        (Catch("ensemble loss", "a number", math.inf, DECIDED),),
+    ),
     "root measure from the data": Mutant(
         "the base measure of a root depends on the records on its left",
         wrong_ensembles.root_measure_from_the_data,
@@ -431,5 +447,33 @@ ENSEMBLE_MUTANTS: dict[str, Mutant] = {
         "rounds are drawn, and not charged",
         wrong_ensembles.no_charge_for_a_round,
         (Catch("ensemble ledger", "two rounds", math.inf, UNCOVERED),),
+    ),
+}
+
+REGRESSION_MUTANTS: dict[str, Mutant] = {
+    "levels from the data": Mutant(
+        "the levels lie between the smallest and the largest target",
+        wrong_regression.levels_from_the_data,
+        (Catch("regression loss", "an interval", 1.1, "number of records: "),),
+    ),
+    "knots kept by exact counts": Mutant(
+        "exact sums decide whether a knot far away counts",
+        wrong_regression.knots_kept_by_exact_counts,
+        (Catch("regression loss", "a leaf", 1.1, "leaf: which outcomes are possible"),),
+    ),
+    "sensitivity of a level sum halved": Mutant(
+        "a record is taken to change the level sums by half of what it does",
+        wrong_regression.sensitivity_of_level_sums_halved,
+        (Catch("regression loss", "level sums", 1.7, "level sums before a split"),),
+    ),
+    "rate not divided by the range": Mutant(
+        "a record is taken to change the score of a subtree by one level",
+        wrong_regression.rate_not_divided_by_the_range,
+        (Catch("regression loss", "a last level", 6.0, "last level with values"),),
+    ),
+    "target coded by the data": Mutant(
+        "the codes divide the range from the smallest to the largest target",
+        wrong_regression.target_coded_by_the_data,
+        (Catch("target codes", "targets that are added at the end", 1.5, WHOLE),),
     ),
 }

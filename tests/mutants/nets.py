@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import composition_nets
 import ensemble_nets
 import exact_nets
+import regression_nets
 import running_nets
 import unit_nets
 from reports import Report
@@ -27,6 +28,8 @@ NETS: dict[str, Callable[..., Report]] = {
     "ensemble loss": ensemble_nets.ensemble_loss,
     "ensemble delta": ensemble_nets.ensemble_delta,
     "ensemble ledger": ensemble_nets.ensemble_ledger,
+    "regression loss": regression_nets.regression_loss,
+    "target codes": regression_nets.target_codes,
 }
 
 CASES: dict[str, Iterable[str]] = {
@@ -45,4 +48,6 @@ CASES: dict[str, Iterable[str]] = {
     "ensemble loss": ensemble_nets.ENSEMBLES,
     "ensemble delta": ensemble_nets.COMPOSED,
     "ensemble ledger": ensemble_nets.ACCOUNTS,
+    "regression loss": regression_nets.REGRESSIONS,
+    "target codes": regression_nets.RAW,
 }

@@ -30,6 +30,7 @@ from mutants import (
     ENSEMBLE_MUTANTS,
     MUTANTS,
     READING_MUTANTS,
+    REGRESSION_MUTANTS,
     WEIGHT_MUTANTS,
     Catch,
     Mutant,
@@ -94,7 +95,7 @@ SIX_OF_COMPOSITIONS = [
     "a replaced record priced once",
 ]
 
-FOURTEEN_OF_ENSEMBLES = [
+SEVENTEEN_OF_ENSEMBLES = [
     "range of a round halved",
     "range of a round for a weight of one",
     "weights not clipped",
@@ -102,6 +103,9 @@ FOURTEEN_OF_ENSEMBLES = [
     "margins from the best function",
     "rounds from exact n",
     "step from exact n",
+    "residuals not clipped",
+    "start from the exact mean",
+    "scale from exact residuals",
     "root measure from the data",
     "class code from the data",
     "measure of terms from the data",
@@ -111,12 +115,21 @@ FOURTEEN_OF_ENSEMBLES = [
     "no charge for a round",
 ]
 
+FIVE_OF_REGRESSION = [
+    "levels from the data",
+    "knots kept by exact counts",
+    "sensitivity of a level sum halved",
+    "rate not divided by the range",
+    "target coded by the data",
+]
+
 EVERY = {
     **MUTANTS,
     **READING_MUTANTS,
     **WEIGHT_MUTANTS,
     **COMPOSITION_MUTANTS,
     **ENSEMBLE_MUTANTS,
+    **REGRESSION_MUTANTS,
 }
 
 
@@ -163,7 +176,8 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(READING_MUTANTS) == EIGHT_OF_READING
     assert list(WEIGHT_MUTANTS) == TEN_OF_WEIGHTS
     assert list(COMPOSITION_MUTANTS) == SIX_OF_COMPOSITIONS
-    assert list(ENSEMBLE_MUTANTS) == FOURTEEN_OF_ENSEMBLES
+    assert list(ENSEMBLE_MUTANTS) == SEVENTEEN_OF_ENSEMBLES
+    assert list(REGRESSION_MUTANTS) == FIVE_OF_REGRESSION
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches
@@ -198,6 +212,8 @@ HARMLESS = Mutant("nothing", lambda patch: None, ())
             "unit loss",
             "weights",
             "composition",
+            "regression loss",
+            "target codes",
         )
         for case in CASES[net]
     ],

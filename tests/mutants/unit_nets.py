@@ -110,7 +110,7 @@ def _weighed(universe: Universe, records: Sequence[Record]) -> Table:
         open_labels(labels).columns[0],
         unit=open_labels(["somebody"] * len(records)).columns[0],
     )
-    totals = UnitQuery(universe.schema.classes, 1.0).new_partial()
+    totals = UnitQuery(universe.schema, 1.0).new_partial()
     totals.add_batch(batch)
     table = [0] * len(universe.kinds)
     for record, weight in zip(records, Weigher(1.0, totals).weigh(batch, labels), strict=True):

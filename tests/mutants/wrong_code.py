@@ -12,7 +12,14 @@ import pytest
 
 from privatree.counting import Binner
 from privatree.estimators import PrivaTreeClassifier
-from privatree.learners.tree import Growth, OpenNode, RecordPlan, _grow, _subtree_decimal
+from privatree.learners.tree import (
+    ClassGrowth,
+    OpenNode,
+    RecordPlan,
+    _grow,
+    _growth,
+    _subtree_decimal,
+)
 from privatree.learners.tree._plan import Position
 from privatree.learners.tree._region import codes_in_region, feature_of_part
 from privatree.learners.tree._split import UpperSplit
@@ -101,7 +108,7 @@ def _score(split: Any, feature: int, *sides: Any) -> int:
 
 def stop_prior_mismatched(patch: Patch) -> None:
     """Of a last level below others, as if it were 1/(features + 1); not so in their weights."""
-    real = _grow.subtree_weights
+    real = _growth.subtree_weights
 
     def mutant(records: Any, subtrees: Any, exact_counts: Any, shape: Any) -> Any:
         found = real(records, subtrees, exact_counts, shape)
@@ -114,12 +121,12 @@ def stop_prior_mismatched(patch: Patch) -> None:
                 found[node] = weights._replace(exact_factors=factors)
         return found
 
-    patch.setattr(_grow, "subtree_weights", mutant)
+    patch.setattr(_growth, "subtree_weights", mutant)
 
 
 def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
     """The weights of two levels count on the whole region of the parent in each of the children."""
-    real = _grow.subtree_weights
+    real = _growth.subtree_weights
 
     def mutant(records: Any, subtrees: Any, exact_counts: Any, shape: Any) -> Any:
         found = real(records, subtrees, exact_counts, shape)
@@ -135,14 +142,14 @@ def candidates_restricted_in_the_draw_only(patch: Patch) -> None:
                 found[node] = weights._replace(exact_scores=scores, exact_factors=factors)
         return found
 
-    patch.setattr(_grow, "subtree_weights", mutant)
+    patch.setattr(_growth, "subtree_weights", mutant)
 
 
 # --- what records decide --------------------------------------------------------------------------
 
 
 def purity_stop(patch: Patch) -> None:
-    real = Growth.decide_stage
+    real = ClassGrowth.decide_stage
 
     def mutant(growth: Any, node: Any) -> Any:
         if isinstance(node, OpenNode) and np.count_nonzero(node.exact_totals) < 2:
@@ -151,7 +158,7 @@ def purity_stop(patch: Patch) -> None:
             )
         return real(growth, node)
 
-    patch.setattr(Growth, "decide_stage", mutant)
+    patch.setattr(ClassGrowth, "decide_stage", mutant)
 
 
 def _label(growth: Any, node: Any) -> Any:
@@ -164,7 +171,7 @@ def _single(region: Any) -> Any:
 
 
 def argmax_leaf_labels(patch: Patch) -> None:
-    real = _grow.draw_last_level
+    real = _growth.draw_last_level
 
     class Surely:
         def __init__(self, draw: Any) -> None:
@@ -173,7 +180,7 @@ def argmax_leaf_labels(patch: Patch) -> None:
         def draw_by_score(self, exact_scores: Any) -> int:
             return int(np.argmax(exact_scores))
 
-    patch.setattr(_grow, "draw_last_level", lambda draw, *rest: real(Surely(draw), *rest))
+    patch.setattr(_growth, "draw_last_level", lambda draw, *rest: real(Surely(draw), *rest))
 
 
 def categories_ordered_by_exact_counts(patch: Patch) -> None:
@@ -208,19 +215,19 @@ class _Chosen:
 
 def stop_shares_from_exact_n(patch: Patch) -> None:
     """A node that has many records hardly ever becomes a leaf by chance: it knows how many."""
-    real = Growth._begin_subtree
+    real = ClassGrowth._begin_subtree
 
     def mutant(growth: Any, node: Any, stage: Any) -> Any:
         exact_size = max(1, int(node.exact_totals.sum()))
         at = replace(node.at, noisy_size=exact_size)
         return real(growth, node, growth._plan._draw_subtree(at, stage.grids))
 
-    patch.setattr(Growth, "_begin_subtree", mutant)
+    patch.setattr(ClassGrowth, "_begin_subtree", mutant)
 
 
 def stop_from_exact_n(patch: Patch) -> None:
     patch.setattr(
-        Growth,
+        ClassGrowth,
         "has_enough_records",
         lambda growth, noisy_size: (
             growth._records.class_totals().sum() >= (growth._plan.min_records or 0)
@@ -230,32 +237,32 @@ def stop_from_exact_n(patch: Patch) -> None:
 
 def leaf_counts_from_exact_n(patch: Patch) -> None:
     """Leaves are counted if the exact number of records is odd."""
-    real = Growth.begin
+    real = ClassGrowth.begin
 
     def mutant(growth: Any, ledger: Any, noisy_size: int | None) -> Any:
         node = real(growth, ledger, noisy_size)
         exact_size = int(node.exact_totals.sum())
         return node if exact_size % 2 else replace(node, leaves=node.leaves._replace(epsilon=0))
 
-    patch.setattr(Growth, "begin", mutant)
+    patch.setattr(ClassGrowth, "begin", mutant)
 
 
 def probabilities_from_exact_counts(patch: Patch) -> None:
     """A leaf whose counts nobody paid for has the exact shares of its classes."""
-    real = Growth._make_leaf
+    real = ClassGrowth._make_leaf
 
     def mutant(growth: Any, node: Any, label: int, exact_totals: Any) -> None:
         leaves = node.leaves._replace(noisy_counts=tuple(exact_totals.tolist()))
         real(growth, replace(node, leaves=leaves), label, exact_totals)
 
-    patch.setattr(Growth, "_make_leaf", mutant)
+    patch.setattr(ClassGrowth, "_make_leaf", mutant)
 
 
 def depth_from_exact_n(patch: Patch) -> None:
     def mutant(growth: Any, ledger: Any) -> int:
         return int(growth._records.class_totals()[0].sum())
 
-    patch.setattr(Growth, "release_size", mutant)
+    patch.setattr(ClassGrowth, "release_size", mutant)
 
 
 def zoom_by_exact_range(patch: Patch) -> None:
@@ -276,7 +283,7 @@ def zoom_by_exact_range(patch: Patch) -> None:
         records.merge_codes(binner, cells.merged_codes(candidates))
         return Zoom(candidates, {})
 
-    patch.setattr(_grow, "zoom_in", mutant)
+    patch.setattr(_growth, "zoom_in", mutant)
 
 
 def interval_at_twice_the_rate(patch: Patch) -> None:
@@ -287,7 +294,7 @@ def interval_at_twice_the_rate(patch: Patch) -> None:
 
 def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
     """Centre the score on counts made from the exact and the noisy ones."""
-    real, ready = _grow.split_score, Growth.decide_stage
+    real, ready = _grow.split_score, ClassGrowth.decide_stage
     exact: list[int] = []
 
     def mutant(growth: Any, node: Any) -> Any:
@@ -295,7 +302,7 @@ def _centred_on(patch: Patch, counts: Callable[[Any, Any], Any]) -> None:
             exact[:] = node.exact_totals.tolist()
         return ready(growth, node)
 
-    patch.setattr(Growth, "decide_stage", mutant)
+    patch.setattr(ClassGrowth, "decide_stage", mutant)
     patch.setattr(_grow, "split_score", lambda noisy: real(counts(exact, noisy)))
 
 

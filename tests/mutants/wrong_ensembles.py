@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privatree.counting.sums import CodeStep, RoundTables, _signed_sums, _weight_rule
-from privatree.learners.boosting import Boosting, _boost, _plan
+from privatree.counting.sums import FINE_STEPS, CodeStep, RoundTables, _signed_sums, _weight_rule
+from privatree.learners.boosting import Boosting, NumberBoosting, _boost, _plan
 from privatree.learners.boosting._released import released_function
 from privatree.model.ensemble import Round
 from privatree.privacy import Composition, Ledger, Randomness
@@ -73,6 +73,19 @@ def margins_from_the_best_function(patch: Patch) -> None:
     patch.setattr(Boosting, "add_function", mutant)
 
 
+def residuals_not_clipped(patch: Patch) -> None:
+    """The residual of a numeric target, in parts of the scale, however large it is."""
+
+    def mutant(
+        rule: Any, scores: Any, labels: Any, weights: Any, first: int, last: int, signed: Any
+    ) -> None:
+        targets = FINE_STEPS * labels[first:last].astype(np.int64) + FINE_STEPS // 2
+        residuals = targets - rule.start - scores[first:last, 0]
+        signed[first:last] = np.rint(_Q * residuals / rule.scale)
+
+    patch.setattr(_weight_rule.ResidualRule, "sign_records", mutant)
+
+
 # --- what only released values may decide ---------------------------------------------------------
 
 
@@ -96,6 +109,31 @@ def step_from_exact_n(patch: Patch) -> None:
         boosting.rounds = replace(boosting.rounds, step=1 / math.sqrt(1 + exact_size))
 
     patch.setattr(Boosting, "__init__", mutant)
+
+
+def start_from_the_exact_mean(patch: Patch) -> None:
+    """The noisy mean of the target is paid for, and the exact one used."""
+    real = NumberBoosting._begin
+
+    def mutant(boosting: Any, records: Any, size: int) -> None:
+        exact_codes = records.class_totals()[0]
+        real(boosting, records, size)
+        exact_mean = exact_codes @ np.arange(len(exact_codes)) / max(1, exact_codes.sum())
+        boosting._start = round(FINE_STEPS * float(exact_mean))
+
+    patch.setattr(NumberBoosting, "_begin", mutant)
+
+
+def scale_from_exact_residuals(patch: Patch) -> None:
+    """The noisy residuals are paid for, and the exact ones used."""
+    real = NumberBoosting._scale_of_residuals
+
+    def mutant(boosting: Any) -> int:
+        real(boosting)
+        signed = boosting._sums.residual_counts(boosting._start, np.array([2**22, 2**24]))
+        return 2**21 + int(signed[1])
+
+    patch.setattr(NumberBoosting, "_scale_of_residuals", mutant)
 
 
 def root_measure_from_the_data(patch: Patch) -> None:

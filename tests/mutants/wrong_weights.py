@@ -12,9 +12,10 @@ import pytest
 
 from privatree.counting import Weigher, _weights
 from privatree.learners.first_steps import _class_factors, _noisy_counts
-from privatree.learners.tree import Growth, OpenNode, _grow
+from privatree.learners.tree import ClassGrowth, OpenNode, _growth
 from privatree.learners.zoom import _intervals
 from privatree.privacy.mechanisms import DenseInterval, Geometric, SequentialExponential
+from privatree.schema import Schema
 from privatree.tables import UnitIds
 
 Patch = pytest.MonkeyPatch
@@ -43,21 +44,19 @@ def weights_rounded_up(patch: Patch) -> None:
 
 def fewer_records_are_counted_than_weighed(patch: Patch) -> None:
     """Labels are compared as text where a unit's records are counted, and by value elsewhere."""
-    real = _weights.column_to_codes
+    real = _weights.label_codes
 
-    def mutant(column: Any, labels: Any, place: int, dtype: Any) -> Any:
-        is_class = [str(value) in map(str, labels) for value in column.values]
-        return np.where(is_class, real(column, labels, place, dtype), place)
+    def mutant(column: Any, schema: Schema) -> Any:
+        is_class = [str(value) in map(str, schema.classes) for value in column.values]
+        return np.where(is_class, real(column, schema), -1)
 
-    patch.setattr(_weights, "column_to_codes", mutant)
+    patch.setattr(_weights, "label_codes", mutant)
 
 
 def more_records_are_counted_than_weighed(patch: Patch) -> None:
     """Those without a known label, too. It is not harmful: a unit weighs less than it could."""
-    real = _weights.column_to_codes
-    patch.setattr(
-        _weights, "column_to_codes", lambda *given: np.maximum(real(*given), 0).astype(np.int32)
-    )
+    real = _weights.label_codes
+    patch.setattr(_weights, "label_codes", lambda *given: np.maximum(real(*given), 0))
 
 
 def ids_hashed(patch: Patch) -> None:
@@ -80,9 +79,9 @@ def weights_made_per_node(patch: Patch) -> None:
 
     Nothing but the records of one unit weighs less than a record in the case that catches this.
     """
-    real = Growth.next_level
+    real = ClassGrowth.next_level
 
-    def mutant(growth: Growth, level: list[Any]) -> list[Any]:
+    def mutant(growth: ClassGrowth, level: list[Any]) -> list[Any]:
         below, records = real(growth, level), growth._records
         for start, stop in pairwise(records._starts.tolist()):
             here = records._weights[start:stop]
@@ -94,7 +93,7 @@ def weights_made_per_node(patch: Patch) -> None:
             for place, node in enumerate(below)
         ]
 
-    patch.setattr(Growth, "next_level", mutant)
+    patch.setattr(ClassGrowth, "next_level", mutant)
 
 
 def noise_for_a_weight_of_one(patch: Patch) -> None:
@@ -104,7 +103,7 @@ def noise_for_a_weight_of_one(patch: Patch) -> None:
 def rate_for_a_weight_of_one(patch: Patch) -> None:
     """Of splits and of subtrees."""
     patch.setattr(
-        _grow,
+        _growth,
         "SequentialExponential",
         lambda epsilon, most: SequentialExponential(epsilon, most // _weights.FULL_WEIGHT),
     )

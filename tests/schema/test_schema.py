@@ -197,7 +197,7 @@ def test_order_of_categories_is_kept():
         ({"a": AGE}, [0, "1"], "classes must be all strings, .* got numbers and strings"),
         ({"a": AGE}, ["x", "x"], "classes must be distinct, got 'x' more than once"),
         ({"a": AGE}, "yes", "classes must be a list, got 'yes'"),
-        ({"a": AGE}, None, "classes must be a list, got None"),
+        ({"a": AGE}, None, "must have classes, for a classifier, or a target, for a regressor"),
     ],
 )
 def test_schema_refuses(features, classes, message):

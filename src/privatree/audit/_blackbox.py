@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from privatree._support.progress import progress_bar
@@ -57,13 +57,15 @@ def audit(
 
     Parameters
     ----------
-    learner : classifier, or callable
-        Classifier with scikit-learn's ``get_params``, ``fit`` and ``predict``. Its parameters
-        ``schema`` and ``max_depth``, if it has them, are set for each pair. Or a function that
-        takes a pair and returns such a classifier. With ``random_state=None`` every training draws
-        fresh noise; otherwise each has its own seed, which is derived from ``random_state``.
+    learner : classifier or regressor, or callable
+        Classifier or regressor with scikit-learn's ``get_params``, ``fit`` and ``predict``. Its
+        parameters ``schema`` and ``max_depth``, if it has them, are set for each pair. Or a
+        function that takes a pair and returns such a learner. With ``random_state=None`` every
+        training draws fresh noise; otherwise each has its own seed, which is derived from
+        ``random_state``.
     neighbours : Neighbours or sequence of Neighbours, optional
-        Pairs of datasets; by default all of :func:`~privatree.audit.known_pairs`.
+        Pairs of datasets; by default all of :func:`~privatree.audit.known_pairs`, for classes or
+        for numbers.
     runs : int, default=1000
         Number of trainings on each dataset. A pair with a rare event gets several times as many.
     confidence : float, default=0.99
@@ -106,7 +108,8 @@ def audit(
     check_number("delta", delta, lambda d: 0.0 <= d < 1.0, "be a number, at least 0 and below 1")
     claimed = _learner_epsilon(learner, claimed)
     if neighbours is None:
-        neighbours = list(known_pairs(claimed or 1.0).values())
+        numbers = _is_trainable(learner) and is_regressor(learner)
+        neighbours = list(known_pairs(claimed or 1.0, numbers=numbers).values())
     pairs = [neighbours] if isinstance(neighbours, Neighbours) else list(neighbours)
     all_views = {**VIEWS, **(views or {})}
     _check_trained_pairs(pairs, all_views)

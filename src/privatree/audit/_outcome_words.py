@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from privatree.audit._ensemble_views import function_in_words
-from privatree.audit._views import view_shows_error
+from privatree.audit._views import VALUE_STEPS, view_shows_error
 from privatree.audit.exact._privacy_loss import TreeShape
 from privatree.schema import Categorical, Schema
 
@@ -57,12 +57,20 @@ def _differences_in_words(outcomes: Iterable[Any]) -> Callable[[Any], str]:
 
 def _tree_in_words(shape: TreeShape, schema: Schema) -> str:
     if len(shape) == 1:
-        return str(schema.classes[shape[0]])
+        return _leaf_in_words(shape[0], schema)
     left, right = (
         f"({_tree_in_words(below, schema)})" if len(below) == 4 else _tree_in_words(below, schema)
         for below in shape[2:]
     )
     return f"if {_root_in_words(shape, schema)} then {left} else {right}"
+
+
+def _leaf_in_words(outcome: float, schema: Schema) -> str:
+    """Describe a class, or a number that is counted in steps of the range of the target."""
+    if schema.target is None:
+        return str(schema.classes[int(outcome)])
+    low, high = float(schema.target.low), float(schema.target.high)
+    return f"about {low + (high - low) * outcome / VALUE_STEPS:.6g}"
 
 
 def _splits_in_words(splits: TreeShape, schema: Schema) -> str:
@@ -75,7 +83,7 @@ def _splits_in_words(splits: TreeShape, schema: Schema) -> str:
 
 def _root_in_words(root: TreeShape, schema: Schema) -> str:
     if len(root) == 1:
-        return f"a leaf that predicts {schema.classes[root[0]]}"
+        return f"a leaf that predicts {_leaf_in_words(root[0], schema)}"
     feature, where = root[:2]
     name = schema.names[feature]
     declared = schema.features[name]

@@ -29,11 +29,14 @@ from privatree.audit.pairs._file_readers import FileTable
 from privatree.errors import ParameterError
 from privatree.model import Tree
 from privatree.privacy import PrivacyStatement
+from privatree.schema import Target
 
 MAX_PROBES = 12
 """Largest number of records whose predictions are observed."""
 _STEPS = 20
 """Probabilities are rounded to multiples of one over this number."""
+VALUE_STEPS = 20
+"""Predicted numbers are rounded to multiples of the range of the target over this number."""
 _MAX_ENTRIES = 1000
 """Largest number of entries of a list or array that are observed."""
 _MAX_LEVELS = 5
@@ -149,11 +152,14 @@ def _view_tree(show: Callable[[Tree], Hashable], model: Any, probes: Any) -> Has
 
 
 def _view_labelled_splits(tree: Tree) -> TreeShape:
-    """Return the tree with its splits and labels, without probabilities and noisy counts."""
+    """Return the tree with its splits and labels, without probabilities and noisy counts.
+
+    Numbers are rounded: as they are, hardly any would occur twice.
+    """
 
     def shape_with_labels(shape: TreeShape) -> TreeShape:
         if len(shape) == 3:
-            return shape[:1]
+            return _rounded_leaf(tree, shape)
         feature, where, left, right = shape
         return feature, where, shape_with_labels(left), shape_with_labels(right)
 
@@ -174,7 +180,27 @@ def _view_splits(tree: Tree) -> TreeShape:
 
 def _view_root(tree: Tree) -> TreeShape:
     shape = shape_of(tree)
-    return shape[:2] if len(shape) == 4 else shape[:1]
+    return shape[:2] if len(shape) == 4 else _rounded_leaf(tree, shape)
+
+
+def _rounded_leaf(tree: Tree, leaf: TreeShape) -> TreeShape:
+    if tree.schema.target is None:
+        return leaf[:1]
+    return tuple(_steps_of_values(np.array([leaf[0]]), tree.schema.target))
+
+
+def _steps_of_values(values: NDArray[np.float64], target: Target) -> list[int]:
+    low, high = float(target.low), float(target.high)
+    steps: list[int] = np.rint((values - low) / (high - low) * VALUE_STEPS).astype(int).tolist()
+    return steps
+
+
+def _view_values(model: Any, probes: Any) -> Hashable:
+    target = getattr(getattr(model, "schema_", None), "target", None)
+    if target is None:
+        return None
+    predicted = np.asarray(model.predict(probes), dtype=np.float64)
+    return tuple(_steps_of_values(predicted, target))
 
 
 def _view_magnitude(tree: Tree) -> Hashable:
@@ -268,6 +294,12 @@ VIEWS: dict[str, View] = {
         "the order of magnitude of the threshold at the root", partial(_view_tree, _view_magnitude)
     ),
     "labels": View("the predictions for the records of both tables", _view_labels, True),
+    "values": View(
+        f"the predicted numbers, in steps of 1/{VALUE_STEPS} of the range of the target, for the "
+        "records of both tables",
+        _view_values,
+        True,
+    ),
     "probabilities": View(
         f"the predicted probabilities, in steps of 1/{_STEPS}, for the records of both tables",
         partial(_view_probabilities, _view_rounded),

@@ -10,6 +10,7 @@
     _csv_options.py       options that describe CSV files
     _learner_options.py   options of the commands that train
     _model_options.py     the option --model, and options of trees or ensembles alone
+    _number_options.py    options of models of a number alone
     _weight_options.py    options about units and weights
     _engines.py           the option --engine
 """

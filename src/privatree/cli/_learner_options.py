@@ -35,7 +35,8 @@ Epsilon = Annotated[
 _MAX_USUAL_EPSILON = 10
 _MAX_USUAL_DELTA = 1e-3
 SCHEMA_HELP = (
-    "TOML file with what is public: the columns with their ranges or categories, and the classes. "
+    "TOML file with what is public: the columns with their ranges or categories, and the classes "
+    "or the range of a numeric target. "
     "Write it from public knowledge, not from the records."
 )
 DatasetSize = Annotated[

@@ -66,8 +66,9 @@ ProbabilityShare = Annotated[
         metavar="S|auto",
         show_default=False,
         rich_help_panel=_TREES,
-        help="Share of epsilon, below 1, for noisy class counts of the leaves, which give the "
-        "probabilities. auto, the default, is 5%, or 0 where records and epsilon are too few.",
+        help="For classes: share of epsilon, below 1, for noisy class counts of the leaves, which "
+        "give the probabilities. auto, the default, is 5%, or 0 where records and epsilon are too "
+        "few.",
     ),
 ]
 NoSimplify = Annotated[
@@ -115,9 +116,9 @@ Monotone = Annotated[
         metavar="A=1,B=-1",
         show_default=False,
         rich_help_panel=_ENSEMBLES,
-        help="Directions of numeric columns, for two classes, such as age=1,income=-1. 1: a larger "
-        "number must not lower the probability of the second class; -1: must not raise it. Use "
-        "public knowledge only.",
+        help="Directions of numeric columns, for two classes or a numeric target, such as "
+        "age=1,income=-1. 1: a larger number must not lower the probability of the second class, "
+        "or the target; -1: must not raise it. Use public knowledge only.",
     ),
 ]
 _NAME_AND_DIRECTION = re.compile(r"(?P<name>.+?)=\s*(?P<direction>[+-]?[01])\s*(?:,|$)")
@@ -178,10 +179,17 @@ def check_options_of_model(model: str, for_tree: dict[str, Any], for_boost: dict
         raise ParameterError(f"{option} must be used with --model {right}.{why}")
 
 
-def learner_class(model: str) -> Any:
-    """Return the classifier that --model names."""
-    from privatree import PrivaBoostClassifier, PrivaTreeClassifier
+def learner_class(model: str, *, predicts_number: bool = False) -> Any:
+    """Return the classifier that --model names, or the regressor of the same kind."""
+    from privatree import (
+        PrivaBoostClassifier,
+        PrivaBoostRegressor,
+        PrivaTreeClassifier,
+        PrivaTreeRegressor,
+    )
 
+    if predicts_number:
+        return PrivaBoostRegressor if model == "boost" else PrivaTreeRegressor
     return PrivaBoostClassifier if model == "boost" else PrivaTreeClassifier
 
 

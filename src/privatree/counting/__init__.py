@@ -9,6 +9,8 @@
     _counts.py          the counts that a learner can ask for, from records in memory
     _count_kernels.py   the loops over binned records, compiled
     _queries.py         what one pass over a source can answer
+    _leaf_targets.py    numeric targets at the leaves of a tree
+    _target_queries.py  what one pass can answer about numeric targets
     _passes.py          a learner's counts from passes over a source
     _table_parts.py     counts that do not fit in memory at once
     sums/               signed sums of records, for ensembles

@@ -15,6 +15,7 @@ from privatree.counting._counts import bin_numbers as bin_numbers
 from privatree.counting._cut_search import CutSearch as CutSearch
 from privatree.counting._fine_cells import MAX_LEVELS as MAX_LEVELS
 from privatree.counting._fine_cells import FineCells as FineCells
+from privatree.counting._leaf_targets import LEAF as LEAF
 from privatree.counting._passes import RECORDS_CHANGED as RECORDS_CHANGED
 from privatree.counting._passes import PassCounts as PassCounts
 from privatree.counting._queries import AnyPartial as AnyPartial

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from privatree.counting._cut_search import CutSearch
-from privatree.schema import Categorical, Label, Schema
+from privatree.schema import TARGET_CODES, Categorical, Label, Schema
 from privatree.tables import (
     Batch,
     Column,
@@ -25,6 +25,7 @@ from privatree.tables import (
     category_code_dtype,
     column_to_codes,
     column_to_numbers,
+    label_codes,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +36,13 @@ _MIN_ROWS, _MAX_ROWS = 1024, 8192  # except that a tile has this many rows at le
 
 _RowCodes: TypeAlias = Callable[[slice], NDArray[Any]]
 """Returns the codes of some rows of one column."""
+
+
+class MergedClasses(NamedTuple):
+    """Classes of a numeric target: intervals of its codes."""
+
+    class_of_code: NDArray[np.uint8]
+    n_classes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,21 +61,51 @@ class Binner:
         them; None for a numeric feature.
     n_codes : tuple of int
         Number of codes of each feature.
+    merged : MergedClasses, optional
+        Classes of a numeric target. By default, each code of the target is a class of its own.
     """
 
     schema: Schema
     cuts: tuple[NDArray[np.float64] | None, ...]
     groups: tuple[NDArray[np.int64] | None, ...]
     n_codes: tuple[int, ...]
+    merged: MergedClasses | None = None
 
     def __reduce__(self) -> Any:  # without cached properties, which can be computed again
-        return Binner, (self.schema, self.cuts, self.groups, self.n_codes)
+        return Binner, (self.schema, self.cuts, self.groups, self.n_codes, self.merged)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, or of codes of a numeric target whose classes are not merged."""
+        if self.merged is not None:
+            return self.merged.n_classes
+        return TARGET_CODES if self.schema.target is not None else len(self.schema.classes)
+
+    def with_merged(self, merged: MergedClasses | None) -> Binner:
+        """Return a binner with other classes of the numeric target."""
+        return replace(self, merged=merged)
+
+    def read_labels_and_weights(
+        self, batch: Batch, weigher: Weigher | None
+    ) -> tuple[NDArray[Any], NDArray[np.int32] | None, NDArray[np.bool_]]:
+        """Return the labels and weights of all rows, and whether each row counts.
+
+        Labels are positions in the classes, or classes or codes of the numeric target; those of
+        rows that do not count mean nothing. Without a weigher, there are no weights.
+        """
+        labels = label_codes(batch.labels.read(), self.schema)
+        weights = None if weigher is None else weigher.weigh(batch, labels)
+        counted = labels >= 0 if weights is None else weights > 0
+        if self.merged is not None:
+            return self.merged.class_of_code[labels], weights, counted
+        return labels, weights, counted
 
     def bin_batch(self, batch: Batch, threads: int = 1) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the codes and the labels of the rows that have a known label.
 
         Both are C-contiguous arrays of the smallest unsigned type that holds them: codes of shape
-        (n_known_rows, n_features), and labels as positions in the schema's classes. The code of a
+        (n_known_rows, n_features), and labels as positions in the schema's classes, or classes or
+        codes of the numeric target. The code of a
         number is how many cuts lie below it: a value equal to a cut belongs to the bin on its left.
         The code of a category is in `groups`. A missing or unknown value has the code of the
         feature's ``missing_place``. If several batches are binned at once, give each one thread.
@@ -84,8 +122,7 @@ class Binner:
         """
         dtype = np.min_scalar_type(max(self.n_codes) - 1)
         codes = np.empty((batch.n_rows, len(self.n_codes)), dtype)
-        signed = np.min_scalar_type(-len(self.schema.classes))  # -1 is no class
-        labels = column_to_codes(batch.labels.read(), self.schema.classes, -1, signed)
+        labels, weights, counted = self.read_labels_and_weights(batch, weigher)
         read_numbers, row_codes = (
             self._numeric_feature_reader(batch),
             self._category_code_readers(batch),
@@ -109,12 +146,10 @@ class Binner:
         else:
             with ThreadPoolExecutor(max_workers=threads) as pool:
                 list(pool.map(bin_tiles, [tiles[i::threads] for i in range(threads)]))
-        weights = None if weigher is None else weigher.weigh(batch, labels)
-        counted = labels >= 0 if weights is None else weights > 0
         if not counted.all():
             codes, labels = codes[counted], labels[counted]
             weights = None if weights is None else weights[counted]
-        return codes, labels.astype(np.min_scalar_type(len(self.schema.classes) - 1)), weights
+        return codes, labels.astype(np.min_scalar_type(self.n_classes - 1)), weights
 
     @cached_property
     def _numeric_positions(self) -> NDArray[np.int64]:

@@ -46,6 +46,16 @@ def add_class_totals(labels: Any, weights: Any, start: Any, stop: Any, totals: A
 
 
 @compiled
+def add_target_sums(leaves: Any, targets: Any, weights: Any, table: Any, sums: Any) -> None:
+    """Add, for each record, the row of a table of its target, times its weight, to its leaf."""
+    for record in range(leaves.size):
+        row, added = sums[leaves[record]], table[targets[record]]
+        weight = np.int64(1) if weights is None else np.int64(weights[record])
+        for column in range(added.size):
+            row[column] += weight * added[column]
+
+
+@compiled
 def translate_codes(codes: Any, table: Any, first: Any, last: Any, translated: Any) -> None:
     """Look up each code in a table (feature, code), for the records from `first` to `last`."""
     n_features = _unsigned(codes.shape[1])
@@ -153,6 +163,7 @@ def move_records(
     codes: Any,
     labels: Any,
     weights: Any,
+    targets: Any,
     found: Any,
     first: Any,
     last: Any,
@@ -160,8 +171,9 @@ def move_records(
     new_codes: Any,
     new_labels: Any,
     new_weights: Any,
+    new_targets: Any,
 ) -> None:
-    """Copy records so that those of a node are adjacent; leave out those whose node is -1."""
+    """Copy records so that those of a node are adjacent; leave out those without a node."""
     n_features = codes.shape[1]
     for record in range(first, last):
         node = found[record]
@@ -171,6 +183,8 @@ def move_records(
             new_labels[place] = labels[record]
             if weights is not None:
                 new_weights[place] = weights[record]
+            if targets is not None:
+                new_targets[place] = targets[record]
             for feature in range(n_features):
                 new_codes[place, feature] = codes[record, feature]
 

@@ -34,6 +34,7 @@ from privatree.counting._count_kernels import (
     move_records,
     translate_codes,
 )
+from privatree.counting._leaf_targets import LeafTargets, count_leaves
 
 if TYPE_CHECKING:
     from privatree.counting._binner import Binner
@@ -137,6 +138,13 @@ class ClassCounts(Protocol):
         `merged` has, for each feature, the code under `binner` of each code so far.
         """
 
+    def merge_classes(self, merged: NDArray[np.uint8], n_classes: int) -> None:
+        """Go over to coarser classes, before the first level.
+
+        `merged` has the class of each code of a numeric target. Before, there are as many classes
+        as codes, and only ``class_totals`` may be asked for.
+        """
+
     def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
         """Multiply the weight of each record by the factor of its class, before the first level.
 
@@ -147,7 +155,8 @@ class ClassCounts(Protocol):
     def open_sums(self, n_scores: int) -> SignedSums:
         """Return signed sums of the same records with the same weights, for an ensemble.
 
-        `n_scores` is the number of scores of a record: 1 for two classes, else one for each class.
+        `n_scores` is the number of scores of a record: 1 for two classes and for a numeric target,
+        else one for each class. Of a numeric target, they have the codes, merged or not.
         """
 
     def prepare_counts(self, wanted: Mapping[int, Wanted]) -> None:
@@ -179,6 +188,14 @@ class ClassCounts(Protocol):
 
         `features` has the feature on which each node splits, or -1 for a leaf. `children` is an
         array (node, code) of the child in the next level, or -1 if no record can have this code.
+        After ``merge_classes``, ``LEAF - k`` stands for leaf k: its records leave the levels, and
+        ``target_sums`` counts them.
+        """
+
+    def target_sums(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return exact sums over the records of each leaf so far, an array (leaf, column).
+
+        Each record adds the row of `table` of its target code, times its weight.
         """
 
     def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
@@ -229,6 +246,8 @@ class BinnedRecords:
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._starts = np.array([0, len(labels)], dtype=np.int64)  # node i: starts[i:i + 2]
         self._exact_counts: NDArray[np.int64] | None = None  # of this level, once asked for
+        self._targets: NDArray[Any] | None = None  # their codes, if classes were merged
+        self._leaf_targets = LeafTargets()
 
     @property
     def n_nodes(self) -> int:
@@ -250,6 +269,10 @@ class BinnedRecords:
         self._codes, self.n_codes = codes, list(binner.n_codes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
 
+    def merge_classes(self, merged: NDArray[np.uint8], n_classes: int) -> None:
+        self._targets, self._labels = self._labels, merged[self._labels]
+        self.n_classes, self._exact_counts = n_classes, None
+
     def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
         weights = np.array(factors, dtype=np.int32)[self._labels]
         if self._weights is not None:
@@ -262,7 +285,8 @@ class BinnedRecords:
         from privatree.counting.sums._signed_sums import MemorySums
 
         codes = np.ascontiguousarray(self._codes.T)
-        arguments = (self._labels, self._weights, self.full_weight, n_scores, self._threads)
+        labels = self._labels if self._targets is None else self._targets
+        arguments = (labels, self._weights, self.full_weight, n_scores, self._threads)
         return MemorySums(codes, self.offsets, *arguments)
 
     @property
@@ -319,6 +343,9 @@ class BinnedRecords:
             totals = np.zeros((n_rows, self.n_classes), dtype=np.int64)
             self._count_by_rows(records, middle, table, totals)
             yield class_count_differences(table), totals
+
+    def target_sums(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self._leaf_targets.sums(table)
 
     # --- adding to a table ------------------------------------------------------------------------
 
@@ -378,7 +405,10 @@ class BinnedRecords:
             lambda chunk: find_record_children(*arguments, *chunk, found),
             self._chunks_for_threads(),
         )
-        self._move_to_nodes(found, int(children[features >= 0].max(initial=-1)) + 1)
+        going = children[features >= 0]
+        if self._targets is not None:
+            self._leaf_targets.add(count_leaves(going), found, self._targets, self._weights)
+        self._move_to_nodes(found, int(going.max(initial=-1)) + 1)
 
     def follow_router(self, router: Router) -> None:
         """Send all records from the root to the nodes that are asked about."""
@@ -389,7 +419,7 @@ class BinnedRecords:
         self._move_to_nodes(found, int(router.places.max(initial=-1)) + 1)
 
     def _move_to_nodes(self, found: NDArray[np.int32], n_nodes: int) -> None:
-        """Copy records so that those of a node are adjacent; leave out those whose node is -1."""
+        """Copy records so that those of a node are adjacent; leave out those without a node."""
         chunks = self._chunks_for_threads()
         counts = np.zeros((len(chunks), n_nodes), dtype=np.int64)
         self.map_in_threads(
@@ -402,12 +432,15 @@ class BinnedRecords:
         codes = np.empty((int(starts[-1]), self._codes.shape[1]), self._codes.dtype)
         labels = np.empty(int(starts[-1]), self._labels.dtype)
         weights = None if self._weights is None else np.empty(int(starts[-1]), np.int32)
-        before, after = (self._codes, self._labels, self._weights), (codes, labels, weights)
+        targets = None if self._targets is None else np.empty(int(starts[-1]), self._targets.dtype)
+        before = self._codes, self._labels, self._weights, self._targets
+        after = codes, labels, weights, targets
         self.map_in_threads(
             lambda place: move_records(*before, found, *chunks[place], places[place], *after),
             range(len(chunks)),
         )
-        self._codes, self._labels, self._weights, self._starts = *after, starts
+        self._codes, self._labels, self._weights, self._targets = after
+        self._starts = starts
         self._exact_counts = None
 
     def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:

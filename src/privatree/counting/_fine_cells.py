@@ -34,6 +34,8 @@ PLAIN_SHARE = Fraction(4, 10)
 _INSIDE, _AT_END, _TAIL = 36, 9, 3
 """Base measure of the steps around an interval, of those towards each end, and of each tail."""
 _MAX_FEATURES = 50
+_TARGET_CLASSES = 18
+"""Largest number of classes of a numeric target, once its codes are merged."""
 _MAX_COUNTS = 2**22
 """Largest number of counts by class and fine code."""
 
@@ -106,7 +108,8 @@ class FineCells:
             for place, feature in enumerate(schema.features.values())
             if isinstance(feature, Numeric) and _can_zoom(feature, n_bins, levels)
         }
-        n_counts = len(grids) * len(schema.classes) * (n_cells + n_bins)
+        n_classes = len(schema.classes) or _TARGET_CLASSES
+        n_counts = len(grids) * n_classes * (n_cells + n_bins)
         if len(grids) > _MAX_FEATURES or n_counts > _MAX_COUNTS:
             grids = {}
         cuts = tuple(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting._binner import Binner
+from privatree.counting._binner import Binner, MergedClasses
 from privatree.counting._counts import (
     THREADS,
     Groups,
@@ -29,10 +29,13 @@ from privatree.counting._counts import (
     merge_counts,
     multiply_classes,
 )
-from privatree.counting._queries import CountPartial, CountQuery, full_weight_of
+from privatree.counting._leaf_targets import LEAF, LeafNodes
+from privatree.counting._queries import CountQuery, TableQuery, full_weight_of
 from privatree.counting._table_parts import TableParts
+from privatree.counting._target_queries import LeafQuery, TargetQuery
 from privatree.counting._weights import Weigher
-from privatree.counting.sums._signed_sums import PassSums, SignedSums
+from privatree.counting.sums._pass_sums import PassSums
+from privatree.counting.sums._signed_sums import SignedSums
 from privatree.errors import SourceError
 
 MAX_CELLS = 2**29
@@ -93,16 +96,22 @@ class PassCounts:
         self._factors: Sequence[int] | None = None  # of the classes, if they have weights
         self.full_weight = full_weight_of(weigher)
         self.n_codes = list(binner.n_codes)
-        self.n_classes = len(binner.schema.classes)
+        self.n_classes = binner.n_classes
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
         self._features = [-1]  # this list and the next two are the fields of a Router
         self._splits = [-1]
         self._children: list[NDArray[np.int32]] = []
         self._level = [_Node(0)]
+        self._leaves: LeafNodes | None = None  # only if classes were merged
+        self._exact_targets: NDArray[np.int64] | None = None  # by code, only for a numeric target
         self._in_parts: TableParts | None = None  # only if the level's counts do not fit in memory
         self.n_passes = 0
         self.exact_rows = 0
-        self.prepare_counts({})
+        if binner.schema.target is None:
+            self.prepare_counts({})
+        else:
+            (exact_totals,) = self._make_pass(TargetQuery(binner, weigher))
+            self._level[0].exact_totals = self._exact_targets = exact_totals
 
     @property
     def n_nodes(self) -> int:
@@ -110,10 +119,19 @@ class PassCounts:
 
     def merge_codes(self, binner: Binner, merged: Sequence[NDArray[np.int64]]) -> None:
         (root,) = self._level
-        exact_counts = _require_pass(root.exact_counts)
-        root.exact_counts = merge_counts(exact_counts, self.n_codes, binner, merged)
-        self._binner, self.n_codes = binner, list(binner.n_codes)
+        if root.exact_counts is not None:
+            root.exact_counts = merge_counts(root.exact_counts, self.n_codes, binner, merged)
+        self._binner = binner.with_merged(self._binner.merged)
+        self.n_codes = list(binner.n_codes)
         self.offsets = np.concatenate([[0], np.cumsum(self.n_codes)]).astype(np.int64)
+
+    def merge_classes(self, merged: NDArray[np.uint8], n_classes: int) -> None:
+        (root,) = self._level
+        exact_totals = np.zeros(n_classes, dtype=np.int64)
+        np.add.at(exact_totals, merged, _require_pass(root.exact_totals))
+        root.exact_totals, self.n_classes = exact_totals, n_classes
+        self._binner = self._binner.with_merged(MergedClasses(merged, n_classes))
+        self._leaves = LeafNodes()
 
     def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
         (root,) = self._level
@@ -124,12 +142,12 @@ class PassCounts:
     def open_sums(self, n_scores: int) -> SignedSums:
         return PassSums(
             self._answer,
-            self._binner,
+            self._binner.with_merged(None),
             self._weigher,
             self._factors,
             self.full_weight,
             self.exact_rows,
-            self.class_totals()[0],
+            self.class_totals()[0] if self._exact_targets is None else self._exact_targets,
             n_scores,
             RECORDS_CHANGED,
         )
@@ -164,18 +182,14 @@ class PassCounts:
         places = np.full(len(self._features), -1, dtype=np.int32)
         for turn, place in enumerate(asked):
             places[self._level[place].number] = turn
-        found: CountPartial = self._answer(
-            CountQuery(
-                self._binner, self._current_router(places), tuple(asked.values()), self._weigher
-            )
+        router = self._current_router(places)
+        exact_counts, *tables = self._make_pass(
+            CountQuery(self._binner, router, tuple(asked.values()), self._weigher)
         )
-        self.n_passes += 1
-        same = self.n_passes == 1 or self.exact_rows == found.exact_rows
-        self.exact_rows = found.exact_rows
-        exact_counts, *tables = found.tables
         if self._factors is not None:
             exact_counts = multiply_classes(exact_counts, self._factors)
             tables = [multiply_classes(table, self._factors) for table in tables]
+        same = True
         for place, counts in zip(asked, exact_counts, strict=True):
             node = self._level[place]
             exact_totals = counts[:, : self.n_codes[0]].sum(axis=1)
@@ -186,6 +200,16 @@ class PassCounts:
                 node.exact_totals, node.exact_counts = exact_totals, counts
         if not same:
             raise SourceError(RECORDS_CHANGED)
+        return tables
+
+    def _make_pass(self, query: TableQuery[Any]) -> list[NDArray[np.int64]]:
+        """Return the tables of a query. Raise a SourceError if the number of rows has changed."""
+        found = self._answer(query)
+        self.n_passes += 1
+        if self.n_passes > 1 and self.exact_rows != found.exact_rows:
+            raise SourceError(RECORDS_CHANGED)
+        self.exact_rows = found.exact_rows
+        tables: list[NDArray[np.int64]] = found.tables
         return tables
 
     def _current_router(self, places: NDArray[np.int32]) -> Router:
@@ -244,6 +268,24 @@ class PassCounts:
         for exact_table in _require_pass(held.exact_table)[first : first + upper.n_rows]:
             yield self._differences_and_totals(exact_table)
 
+    def target_sums(self, table: NDArray[np.int64]) -> NDArray[np.int64]:
+        merged: MergedClasses = _require_pass(self._binner.merged)
+        leaves: LeafNodes = _require_pass(self._leaves)
+        known = leaves.class_totals(self.n_classes)
+        of_class = np.eye(self.n_classes, dtype=np.int64)[merged.class_of_code]
+        (exact_sums,) = self._make_pass(
+            LeafQuery(
+                self._binner.with_merged(None),
+                self._current_router(leaves.places(len(self._features))),
+                np.hstack([table, of_class]),
+                len(known),
+                self._weigher,
+            )
+        )
+        if not np.array_equal(exact_sums[:, table.shape[1] :], known):
+            raise SourceError(RECORDS_CHANGED)
+        return exact_sums[:, : table.shape[1]].copy()
+
     def _differences_and_totals(
         self, exact_table: NDArray[np.int64]
     ) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -266,14 +308,27 @@ class PassCounts:
                 continue
             going = child_of_code[: self.n_codes[feature]]
             numbers = {int(child): len(self._features) + at
-                       for at, child in enumerate(np.unique(going[going >= 0]))}  # fmt: skip
+                       for at, child in enumerate(np.unique(going[going != -1]))}  # fmt: skip
             for child, number in numbers.items():
-                found[child] = self._child_node(node, number, int(feature), going == child)
+                if child <= LEAF:
+                    self._add_leaf(node, number, child, int(feature), going == child)
+                else:
+                    found[child] = self._child_node(node, number, int(feature), going == child)
             self._features += [-1] * len(numbers)
             self._splits += [-1] * len(numbers)
-            if not node.is_derived and node.exact_table is None:
+            is_counted_below = not node.is_derived and node.exact_table is None
+            if is_counted_below or self._leaves is not None:
                 self._add_split(node, int(feature), going, numbers)
         self._level, self._in_parts = [found[child] for child in sorted(found)], None
+
+    def _add_leaf(
+        self, node: _Node, number: int, child: int, feature: int, is_here: NDArray[np.bool_]
+    ) -> None:
+        exact_totals = node.exact_totals
+        if not is_here.all():
+            codes = int(self.offsets[feature]) + np.flatnonzero(is_here)
+            exact_totals = _require_pass(node.exact_counts)[:, codes].sum(axis=1)
+        _require_pass(self._leaves).add(number, child, _require_pass(exact_totals))
 
     def _add_split(
         self, node: _Node, feature: int, going: NDArray[np.int32], numbers: Mapping[int, int]
@@ -325,6 +380,7 @@ def _require_pass(value: Any) -> Any:
     """Return a value that a pass has set. Raise a RuntimeError if it is None."""
     if value is None:
         raise RuntimeError(
-            "prepare_counts must be called before pair and triple counts are asked for."
+            "prepare_counts must be called before pair and triple counts are asked for, and "
+            "merge_classes before the leaves of a numeric target."
         )
     return value

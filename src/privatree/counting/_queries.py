@@ -155,7 +155,7 @@ class CountQuery(TableQuery["CountPartial"]):
     @cached_property
     def shapes(self) -> list[tuple[int, ...]]:
         """Shapes of the tables: class counts of all nodes, then pair or triple counts of each."""
-        table = (len(self.binner.schema.classes), sum(self.binner.n_codes))
+        table = (self.binner.n_classes, sum(self.binner.n_codes))
         shapes: list[tuple[int, ...]] = [(len(self.wanted), *table)]
         for wanted in self.wanted:
             if wanted is not None:
@@ -170,7 +170,7 @@ class CountPartial(TablePartial["CountQuery"]):
     def add_batch(self, batch: Batch) -> None:
         query = self._query
         codes, labels, weights = query.binner.bin_and_weigh(batch, query.weigher)
-        n_classes = len(query.binner.schema.classes)
+        n_classes = query.binner.n_classes
         records = BinnedRecords(
             codes,
             query.binner.n_codes,
@@ -221,7 +221,7 @@ class CollectPartial(Partial):
 
     def collected_records(self) -> tuple[BinnedRecords, int]:
         """Return the records, and the number of rows. This can be called only once."""
-        n_codes, n_classes = self._binner.n_codes, len(self._binner.schema.classes)
+        n_codes, n_classes = self._binner.n_codes, self._binner.n_classes
         n_known = sum(len(labels) for _, labels, _ in self._parts)
         codes = np.empty((n_known, len(n_codes)), np.min_scalar_type(max(n_codes) - 1))
         labels = np.empty(n_known, np.min_scalar_type(n_classes - 1))

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from privatree.counting._queries import Query, SerializablePartial
 from privatree.errors import SourceError
-from privatree.schema import Label
-from privatree.tables import Batch, UnitIds, column_to_codes, column_to_numbers, read_unit_ids
+from privatree.schema import Schema
+from privatree.tables import Batch, UnitIds, column_to_numbers, label_codes, read_unit_ids
 
 FULL_WEIGHT = 2**14
 """The weight 1 as a whole number. A unit of more than this many records weighs nothing."""
@@ -52,7 +52,7 @@ class Weigher:
     def weigh(self, batch: Batch, labels: NDArray[np.signedinteger]) -> NDArray[np.int32]:
         """Return the weight of each row; 0 for a row without a label, or without an id of a unit.
 
-        `labels` are positions in the classes, -1 for a label that is not a class.
+        `labels` are positions in the classes, or codes of a numeric target; -1 for rows without.
         """
         weights = _sample_weights(batch, labels, self.max_weight)
         exact_totals = self._exact_totals(batch)
@@ -85,24 +85,22 @@ def _sample_weights(
 
 
 def _sum_by_unit(
-    batch: Batch, found: UnitIds, classes: Sequence[Label], max_weight: float
+    batch: Batch, found: UnitIds, schema: Schema, max_weight: float
 ) -> NDArray[np.int64]:
     """Return the sum of the sample weights of the rows of each distinct id."""
-    labels = column_to_codes(batch.labels.read(), classes, -1, np.int32)
+    labels = label_codes(batch.labels.read(), schema)
     weights = _sample_weights(batch, labels, max_weight)
     exact_sums = np.zeros(len(found.distinct) + 1, dtype=np.int64)  # -1, no id, finds the last
     np.add.at(exact_sums, found.places, weights)
     return exact_sums[:-1]
 
 
-def with_unit_totals(
-    batch: Batch, classes: Sequence[Label], max_weight: float
-) -> tuple[Batch, int]:
+def with_unit_totals(batch: Batch, schema: Schema, max_weight: float) -> tuple[Batch, int]:
     """Return a batch of all records with the totals of its units, and the number of units."""
     if batch.unit is None:
         raise RuntimeError("the totals of units need a batch with units.")
     found = read_unit_ids(batch.unit.read())
-    exact_sums = _sum_by_unit(batch, found, classes, max_weight)
+    exact_sums = _sum_by_unit(batch, found, schema, max_weight)
     exact_totals = np.append(exact_sums, 0)[found.places]
     return replace(batch, exact_unit_totals=exact_totals), len(exact_sums)
 
@@ -111,18 +109,18 @@ def with_unit_totals(
 class UnitQuery(Query["UnitTotals"]):
     """Sample weights of the records of each unit, added up."""
 
-    classes: tuple[Label, ...]
+    schema: Schema
     max_weight: float
 
     def new_partial(self) -> UnitTotals:
-        return UnitTotals(self.classes, self.max_weight)
+        return UnitTotals(self.schema, self.max_weight)
 
 
 class UnitTotals(SerializablePartial):
     """Sum of the sample weights of each unit's records with a known label. It is secret."""
 
-    def __init__(self, classes: Sequence[Label], max_weight: float) -> None:
-        self._classes, self._max_weight = classes, max_weight
+    def __init__(self, schema: Schema, max_weight: float) -> None:
+        self._schema, self._max_weight = schema, max_weight
         self._place_of: dict[str, int] = {}
         self._exact_totals = np.zeros(1024, dtype=np.int64)
 
@@ -135,7 +133,7 @@ class UnitTotals(SerializablePartial):
         if batch.unit is None:
             raise RuntimeError("the totals of units need batches with units.")
         found = read_unit_ids(batch.unit.read())
-        self._add_sums(found.ids, _sum_by_unit(batch, found, self._classes, self._max_weight))
+        self._add_sums(found.ids, _sum_by_unit(batch, found, self._schema, self._max_weight))
 
     def merge(self, other: UnitTotals) -> None:
         self._add_sums(list(other._place_of), other._exact_totals[: other.exact_units])

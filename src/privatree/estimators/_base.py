@@ -1,26 +1,38 @@
-"""The base classes of the classifiers: they open records, check the schema and predict."""
+"""The base classes of the estimators: they open records, check the schema and predict."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree._support.validation import check_same_length
-from privatree.errors import ParameterError, PrivacyLeakWarning, SchemaError
+from privatree.errors import ParameterError, SchemaError
+from privatree.estimators._schema_checks import (
+    check_outcome,
+    refuse_separate_missing,
+    refuse_weights,
+    warn_if_unconfirmed,
+)
 from privatree.inspection import check_data_to_infer_from, infer_schema
-from privatree.model import EnsembleModel, FittedModelMixin, FittedTreeMixin, Model
-from privatree.privacy import SCHEMA_LEAK, UNNAMED_UNIT, Leak, positive_fraction
+from privatree.model import (
+    EnsembleModel,
+    FittedModelMixin,
+    FittedTreeMixin,
+    Model,
+    RegressionEnsembleModel,
+    RegressionModel,
+)
+from privatree.privacy import UNNAMED_UNIT
 from privatree.schema import Schema
 from privatree.sources import FrameRecords, Records, Source
 from privatree.tables import (
@@ -38,10 +50,7 @@ from privatree.tables import (
     read_unit_ids,
 )
 
-MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
 MAX_DEPTH = 16
-PUBLIC_SCHEMA = "the schema: column names, ranges, categories and classes"
-PUBLIC_PARAMETERS = "the parameters of the learner"
 
 
 class Columns(NamedTuple):
@@ -64,10 +73,13 @@ class OpenRecords(NamedTuple):
     has_weights: bool
 
 
-class RecordClassifier(FittedModelMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that opens its input and predicts from the released model."""
+class RecordEstimator(FittedModelMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator that opens its input and predicts from the released model."""
 
     schema: Schema | None
+    model_: Any
+    _predicts_number: ClassVar[bool] = False
+    """Whether the learner predicts a number, and so needs a schema with a target."""
     _separates_missing: ClassVar[bool] = False
     """Whether the learner can give missing values a place of their own."""
     _weighs_records: ClassVar[bool] = False
@@ -145,7 +157,7 @@ class RecordClassifier(FittedModelMixin, ClassifierMixin, BaseEstimator):  # typ
                 "would leak. Draft one with the command privatree schema draft, and check it.",
                 "schema",
             )
-        _warn_if_unconfirmed(self.schema, stacklevel=5)
+        warn_if_unconfirmed(self.schema, stacklevel=5)
         source.open(self.schema, max_weight=max_weight)
         _keep_names(self, self.schema.names)
         return self.schema.with_target(source.target)
@@ -157,6 +169,8 @@ class RecordClassifier(FittedModelMixin, ClassifierMixin, BaseEstimator):  # typ
                 "Schema.from_toml(path) reads one from a file.",
                 "schema",
             )
+        if self.schema is not None:
+            check_outcome(self.schema, type(self).__name__, is_number=self._predicts_number)
         if self.schema is not None and not self._separates_missing:
             refuse_separate_missing(self.schema, type(self).__name__)
         if self.schema is not None and self.schema.unit is not None and not self._weighs_records:
@@ -177,24 +191,16 @@ class RecordClassifier(FittedModelMixin, ClassifierMixin, BaseEstimator):  # typ
         target = open_labels(y)
         if self.schema is None:
             check_data_to_infer_from(table, target)
-            return table, target, infer_schema(table, target, stacklevel=stacklevel)
-        _warn_if_unconfirmed(self.schema, stacklevel)
+            is_number = self._predicts_number
+            schema = infer_schema(table, target, numeric_target=is_number, stacklevel=stacklevel)
+            return table, target, schema
+        warn_if_unconfirmed(self.schema, stacklevel)
         return table, target, _with_numbered_classes(self.schema, target)
 
-    def _read_columns(self, X: Any, y: Any) -> Columns:
-        """Read the labelled records column by column. Call this from a method that fit calls."""
-        table, target, schema = self._open_frame(X, y, stacklevel=6)
-        columns = read_features(table, schema)
-        labels = read_labels(target, schema)
-        check_same_length(len(columns[0]), len(labels))
-        known = labels >= 0  # a record without one of the classes is left out
-        return Columns(schema, [column[known] for column in columns], labels[known], len(labels))
-
-    def _keep_model(self, model: Model | EnsembleModel) -> None:
+    def _keep_release(self, model: Any) -> None:
         """Keep what is published, and nothing else."""
         self.model_ = model
         self.schema_, self.privacy_ = model.schema_, model.privacy_
-        self.classes_ = model.classes_
 
     def _ask_model(self, method: str, X: Any) -> Any:
         """Open and check the input of a prediction, and call a method of the model with it."""
@@ -204,18 +210,6 @@ class RecordClassifier(FittedModelMixin, ClassifierMixin, BaseEstimator):  # typ
         check_columns(self, X, table, self.schema, reset=False)
         ask = getattr(self.model_, method)
         return ask(table, names=getattr(self, "feature_names_in_", None))
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the label of each record."""
-        return np.asarray(self._ask_model("predict", X))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict the probability of each class, in the order of ``classes_``, for each record."""
-        return np.asarray(self._ask_model("predict_proba", X))
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
-        return np.asarray(self._ask_model("predict_log_proba", X))
 
     def save(self, path: str | Path) -> None:
         """Write the released model to a JSON file, which :func:`privatree.load` reads."""
@@ -230,13 +224,55 @@ class RecordClassifier(FittedModelMixin, ClassifierMixin, BaseEstimator):  # typ
         return f"{estimator_html_repr(self)}{released}"
 
 
-class TreeClassifier(FittedTreeMixin, RecordClassifier):
-    """A classifier whose model is one tree."""
+class RecordClassifier(ClassifierMixin, RecordEstimator):  # type: ignore[misc]
+    """A classifier that opens its input and predicts from the released model."""
 
-    def _release_model(self, model: Model) -> Self:
-        self._keep_model(model)
-        self.tree_ = model.tree_
-        return self
+    def _read_columns(self, X: Any, y: Any) -> Columns:
+        """Read the labelled records column by column. Call this from a method that fit calls."""
+        table, target, schema = self._open_frame(X, y, stacklevel=6)
+        columns = read_features(table, schema)
+        labels = read_labels(target, schema)
+        check_same_length(len(columns[0]), len(labels))
+        known = labels >= 0  # a record without one of the classes is left out
+        return Columns(schema, [column[known] for column in columns], labels[known], len(labels))
+
+    def _keep_model(self, model: Model | EnsembleModel) -> None:
+        self._keep_release(model)
+        self.classes_ = model.classes_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the label of each record."""
+        return np.asarray(self._ask_model("predict", X))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict the probability of each class, in the order of ``classes_``, for each record."""
+        return np.asarray(self._ask_model("predict_proba", X))
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
+        return np.asarray(self._ask_model("predict_log_proba", X))
+
+
+class RecordRegressor(RegressorMixin, RecordEstimator):  # type: ignore[misc]
+    """A regressor that opens its input and predicts from the released model."""
+
+    _predicts_number = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # on the few records of scikit-learn's checks
+        return tags
+
+    def _keep_model(self, model: RegressionModel | RegressionEnsembleModel) -> None:
+        self._keep_release(model)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the target of each record: a number in the range of the schema."""
+        return np.asarray(self._ask_model("predict", X))
+
+
+class TreeEstimator(FittedTreeMixin, RecordEstimator):
+    """An estimator whose model is one tree."""
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the node number of the leaf of each record."""
@@ -246,6 +282,24 @@ class TreeClassifier(FittedTreeMixin, RecordClassifier):
         """Return a sparse matrix (records, nodes) with 1 where a record passes a node."""
         path: csr_matrix[Any] = self._ask_model("decision_path", X)
         return path
+
+
+class TreeClassifier(TreeEstimator, RecordClassifier):
+    """A classifier whose model is one tree."""
+
+    def _release_model(self, model: Model) -> Self:
+        self._keep_model(model)
+        self.tree_ = model.tree_
+        return self
+
+
+class TreeRegressor(TreeEstimator, RecordRegressor):
+    """A regressor whose model is one tree."""
+
+    def _release_model(self, model: RegressionModel) -> Self:
+        self._keep_model(model)
+        self.tree_ = model.tree_
+        return self
 
 
 def check_columns(
@@ -281,7 +335,7 @@ def _with_numbered_classes(schema: Schema, target: Table) -> Schema:
     types and the schema decide this. A number beyond the classes is an unknown label.
     """
     (labels,) = target.columns
-    if not are_class_codes(labels.type, schema.classes):
+    if schema.target is not None or not are_class_codes(labels.type, schema.classes):
         return schema
     return replace(schema, classes=range(len(schema.classes)))
 
@@ -312,62 +366,3 @@ def count_units(X: Any, unit: str) -> int:
     """Return the exact number of units of a frame, by the ids in its column `unit`."""
     (column,) = _unit_column(open_frame(collect_lazy_frame(X)), unit).columns
     return len(read_unit_ids(column.read()).ids)
-
-
-def refuse_weights(by: str, parameter: str) -> NoReturn:
-    """Raise a ParameterError: `by` knows no weights, and no units of several records."""
-    raise ParameterError(
-        f"{parameter} must not give units or weights to {by}, which treats every record alike and "
-        "on its own. Use PrivaTreeClassifier.",
-        parameter,
-    )
-
-
-def refuse_separate_missing(schema: Schema, by: str) -> None:
-    """Raise a ParameterError if missing values of a feature are separate, which `by` cannot do."""
-    for name, feature in schema.features.items():
-        if feature.separates_missing:
-            raise ParameterError(
-                f'schema must not have missing="separate" for {by}, got it for {name!r}. Name a '
-                "value or a category that stands for a missing value.",
-                "schema",
-            )
-
-
-def schema_leaks(schema: Schema) -> tuple[Leak, ...]:
-    """Return what a model reveals through unconfirmed entries of the schema it was trained with."""
-    if not schema.unconfirmed:
-        return ()
-    return (
-        Leak(
-            SCHEMA_LEAK,
-            "these entries were taken from the records, and nobody has confirmed that they are "
-            f"public: {schema.shown_unconfirmed()}. Check each against public knowledge, and pass "
-            "a schema without marks.",
-        ),
-    )
-
-
-def _warn_if_unconfirmed(schema: Schema, stacklevel: int) -> None:
-    if schema.unconfirmed:
-        warnings.warn(
-            "The schema has entries that were read from the records and that nobody has "
-            f"confirmed: {schema.shown_unconfirmed()}. They are outside the privacy guarantee: no "
-            "finite epsilon holds. Check each against public knowledge; then delete its mark in "
-            "the schema's file, or pass schema.confirmed().",
-            PrivacyLeakWarning,
-            stacklevel=stacklevel,
-        )
-
-
-def check_epsilon(epsilon: Any) -> None:
-    """Check that epsilon is a finite number from 1e-9 to 1e9."""
-    exact = positive_fraction("epsilon", epsilon)
-    if exact < MIN_EPSILON:
-        raise ParameterError(f"epsilon must be at least {MIN_EPSILON:g}, got {epsilon}.", "epsilon")
-    if exact > MAX_EPSILON:
-        raise ParameterError(
-            f"epsilon must be at most {MAX_EPSILON:g}, got more. An epsilon this large gives no "
-            "privacy.",
-            "epsilon",
-        )

@@ -9,6 +9,13 @@ from privatree.model import Tree
 from privatree.privacy.mechanisms import Geometric
 from privatree.schema import Label, shorten_value
 
+PUBLIC_SCHEMA = "the schema: column names, ranges, categories and classes"
+PUBLIC_TARGET = "the schema: column names, ranges, categories and the range of the target"
+PUBLIC_PARAMETERS = "the parameters of the learner"
+DECLARED_INTERVAL = (
+    "the interval that most targets lie in, as declared: it must not be read from the records"
+)
+"""What the statement lists as public."""
 _MAX_NAMED = 5
 """Most classes that a note names."""
 _MAX_ERROR_SHARE = 0.05
@@ -85,7 +92,7 @@ def _classes_without_records(drawn: Tree, leaf_epsilon: Fraction) -> list[Label]
 
     Where the error is a large part of all records, an ordinary class can look empty: none is named.
     """
-    if drawn.noisy_counts is None:
+    if drawn.noisy_counts is None or drawn.schema.target is not None:
         return []
     error = Geometric(leaf_epsilon).error(drawn.n_leaves)
     counts = drawn.noisy_counts.sum(axis=0).tolist()

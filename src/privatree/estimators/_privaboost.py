@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from privatree._support.progress import passing_bar
-from privatree._support.suggestions import did_you_mean
-from privatree._support.validation import check_integer, check_number
-from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
-from privatree.errors import ParameterError
+from privatree.counting import FineCells
 from privatree.estimators._base import RecordClassifier
+from privatree.estimators._boosting import EnsembleTraining
 from privatree.estimators._class_weights import class_factors_of
-from privatree.estimators._training import PrivateTraining, Training
-from privatree.learners.boosting import BoostPlan, boost
+from privatree.learners.boosting import Boosting, BoostPlan
 from privatree.model import EnsembleModel
-from privatree.model.ensemble import Ensemble
-from privatree.model.terms import Terms
-from privatree.privacy import Randomness, conservative_delta, conservative_epsilon, epsilon_above
-from privatree.schema import Numeric, Schema
-from privatree.sources import Source
-
-_MIN_DELTA, _MAX_DELTA = 1e-30, 0.1
-_MAX_ROUNDS = 1000
+from privatree.privacy import Randomness
+from privatree.schema import Schema
 
 
-class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
+class PrivaBoostClassifier(EnsembleTraining, RecordClassifier):
     """A boosted ensemble that is (epsilon, delta)-differentially private for whole records.
 
     It is a sum of step functions of one and two features. It ranks records better than one tree
@@ -133,7 +119,6 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
     _separates_missing = True
     _weighs_records = True
     _learner = "PrivaBoostClassifier"
-    _drawn = "ensemble"
 
     def __init__(
         self,
@@ -165,10 +150,6 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
         self.max_sample_weight = max_sample_weight
         self.budget = budget
         self.random_state = random_state
-
-    @property
-    def _delta(self) -> Any:
-        return self.delta
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, units: Any = None) -> Self:
         """Train on records and their labels.
@@ -212,142 +193,25 @@ class PrivaBoostClassifier(PrivateTraining, RecordClassifier):
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        source, schema, unit, has_weights = self._open_records(
+        opened = self._open_records(
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
         )
+        schema = opened.schema
         factors = class_factors_of(self.class_weight, schema)
-        directions = _directions(self.monotonic_cst, schema)
-        n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
-        cells = FineCells.from_schema(schema, int(n_bins), MAX_LEVELS)
-        records, n_rows = source.counts(cells.binner())
-        plan = self._make_plan(cells, factors, n_rows)
-        self._check_noise(plan, records.full_weight)
 
-        def train(training: Training) -> Ensemble:
-            shown = False if isinstance(source, Source) else None  # a source shows its passes
-            with passing_bar("Rounds", shown) as show:
-                return boost(
-                    records,
-                    cells,
-                    plan,
-                    schema,
-                    training.ledger,
-                    directions,
-                    training.after_size,
-                    training.counted,
-                    show,
-                )
+        def make_plan(cells: FineCells, n_rows: int) -> BoostPlan:
+            return BoostPlan(
+                **self._shared_plan(cells, n_rows),
+                n_classes=len(schema.classes),
+                class_factors=factors,
+                balances_classes=isinstance(self.class_weight, str),
+            )
 
-        ensemble, training = self._train(
-            train, source, records, plan, randomness, unit, delta=plan.delta
-        )
-        notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
-        privacy = self._make_statement(schema, training, notes, has_weights)
-        privacy = replace(
-            privacy,
-            delta=epsilon_above(plan.delta) if plan.delta else 0.0,
-            composition=training.ledger.composition,
-            schedule=plan.schedule(),
-        )
-        model = EnsembleModel(schema_=schema, ensemble_=ensemble, privacy_=privacy)
-        self._keep_model(model)
+        ensemble, privacy = self._train_ensemble(opened, make_plan, Boosting, randomness)
+        self._keep_model(EnsembleModel(schema_=schema, ensemble_=ensemble, privacy_=privacy))
         self.ensemble_ = ensemble
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the log-odds of the second of two classes, or else a score for each class."""
         return np.asarray(self._ask_model("decision_function", X))
-
-    def terms(self, *, max_pairs: int | None = None) -> Terms:
-        """Return the ensemble as a sum of functions of few features; see `EnsembleModel.terms`."""
-        check_is_fitted(self, "ensemble_")
-        return self.model_.terms(max_pairs=max_pairs)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in the strengths of all terms, from the released ensemble alone."""
-        check_is_fitted(self, "ensemble_")
-        return self.model_.feature_importances_
-
-    def _make_plan(
-        self, cells: FineCells, class_factors: tuple[int, ...] | None, n_rows: int
-    ) -> BoostPlan:
-        """Return the learner's public parameters. `n_rows` is used only where it is public."""
-        epsilon = conservative_epsilon("epsilon", self.epsilon)
-        is_private = self.dataset_size == "private"
-        dataset_size = None if is_private else int(self.dataset_size)
-        replaces = self.neighbours == "replace"
-        if replaces:  # one replaced record is one removed and one added
-            epsilon /= 2
-            dataset_size = max(1, n_rows) if is_private else dataset_size
-        return BoostPlan(
-            epsilon=epsilon,
-            delta=conservative_delta("delta", self.delta) if self.delta else Fraction(0),
-            n_classes=len(cells.schema.classes),
-            n_codes=cells.plain.n_codes,
-            max_depth=int(self.max_depth),
-            n_rounds=None if self.rounds == "auto" else int(self.rounds),
-            dataset_size=dataset_size,
-            replaces=replaces,
-            n_zoomed=len(cells.features),
-            class_factors=class_factors,
-            balances_classes=isinstance(self.class_weight, str),
-            min_records=cells.schema.min_records,
-        )
-
-    def check_parameters(self) -> None:
-        """Check the parameters, as :meth:`fit` does before it reads records."""
-        self._check_shared_parameters()
-        check_number(
-            "delta",
-            self.delta,
-            lambda delta: delta == 0 or _MIN_DELTA <= delta <= _MAX_DELTA,
-            f"be 0, or from {_MIN_DELTA:g} to {_MAX_DELTA:g}",
-        )
-        check_integer("max_depth", self.max_depth, 1, 3)
-        if self.rounds != "auto":
-            check_integer("rounds", self.rounds, 1, _MAX_ROUNDS, unless='"auto"')
-        if isinstance(self.schema, Schema):
-            _directions(self.monotonic_cst, self.schema)
-
-
-def _directions(monotonic_cst: Any, schema: Schema) -> list[int]:
-    """Return the direction of each feature: 1, -1 or 0."""
-    directions = _given_directions(monotonic_cst, schema.names)
-    for (name, feature), direction in zip(schema.features.items(), directions, strict=True):
-        if direction and not isinstance(feature, Numeric):
-            raise ParameterError(
-                f"monotonic_cst must be 0 for a categorical feature, got {direction} for {name!r}. "
-                "Only numbers can be monotone.",
-                "monotonic_cst",
-            )
-    if any(directions) and len(schema.classes) > 2:
-        raise ParameterError(
-            "monotonic_cst must be used with two classes: with more, no class is the higher one.",
-            "monotonic_cst",
-        )
-    return directions
-
-
-def _given_directions(monotonic_cst: Any, names: Sequence[str]) -> list[int]:
-    if monotonic_cst is None:
-        return [0] * len(names)
-    if isinstance(monotonic_cst, Mapping):
-        if unknown := [name for name in monotonic_cst if name not in names]:
-            raise ParameterError(
-                "monotonic_cst must have names of features of the schema, got "
-                f"{unknown[0]!r}.{did_you_mean(str(unknown[0]), names)}",
-                "monotonic_cst",
-            )
-        given: list[Any] = [monotonic_cst.get(name, 0) for name in names]
-    else:
-        given = np.asarray(monotonic_cst).ravel().tolist()
-    if len(given) != len(names):
-        raise ParameterError(
-            f"monotonic_cst must have a number for each of the {len(names)} features, "
-            f"got {len(given)}.",
-            "monotonic_cst",
-        )
-    if any(isinstance(one, bool) or one not in (-1, 0, 1) for one in given):
-        raise ParameterError("monotonic_cst must have the numbers -1, 0 and 1.", "monotonic_cst")
-    return [int(one) for one in given]

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Self
 
-import numpy as np
-
-from privatree._support.validation import (
-    check_integer,
-    check_number,
-    check_one_of,
-)
-from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
+from privatree._support.validation import check_number
+from privatree.counting import FineCells
 from privatree.errors import ParameterError
-from privatree.estimators._base import MAX_DEPTH, TreeClassifier
+from privatree.estimators._base import TreeClassifier
 from privatree.estimators._class_weights import class_factors_of
-from privatree.estimators._notes import tree_notes
-from privatree.estimators._training import PrivateTraining, Training
-from privatree.learners.tree import (
-    FREE_DEPTH,
-    MAX_TABLE,
-    RecordPlan,
-    grow_tree,
-    simplify_tree,
-)
-from privatree.model import MAX_MASK, Model, Tree
-from privatree.privacy import Randomness, conservative_epsilon
-from privatree.schema import Categorical, Schema
+from privatree.estimators._training import Training
+from privatree.estimators._tree_training import Counted, TreeTraining
+from privatree.learners.tree import RecordPlan, grow_tree
+from privatree.model import Model, Tree
+from privatree.privacy import Randomness
+from privatree.schema import Schema
 
 _MIN_LEAF_EPSILON = 1e-12
 """Least budget of the leaves' class counts. Noise can be drawn for far smaller budgets."""
 
 
-class PrivaTreeClassifier(PrivateTraining, TreeClassifier):
+class PrivaTreeClassifier(TreeTraining, TreeClassifier):
     """A decision tree that is epsilon-differentially private for whole records.
 
     Only the schema and the parameters are assumed public; even the number of records is private.
@@ -136,7 +123,6 @@ class PrivaTreeClassifier(PrivateTraining, TreeClassifier):
     _separates_missing = True
     _weighs_records = True
     _learner = "PrivaTreeClassifier"
-    _drawn = "tree"
 
     def __init__(
         self,
@@ -219,81 +205,38 @@ class PrivaTreeClassifier(PrivateTraining, TreeClassifier):
         """
         self.check_parameters()
         randomness = Randomness.from_random_state(self.random_state)
-        source, schema, unit, has_weights = self._open_records(
+        opened = self._open_records(
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
         )
+        schema = opened.schema
         factors = class_factors_of(self.class_weight, schema)
-        n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
-        levels = MAX_LEVELS if self.zoom and self.schedule == "accuracy" else 0
-        cells = FineCells.from_schema(schema, int(n_bins), levels)
-        self._check_categories(schema)
-        _check_table_size(self._make_plan(cells, factors, n_rows=0))  # n_rows does not matter
-        records, n_rows = source.counts(cells.binner())
-        plan = self._make_plan(cells, factors, n_rows)
-        self._check_noise(plan, records.full_weight)
 
-        def train(training: Training) -> Tree:
+        def grow(counted: Counted, plan: RecordPlan, training: Training) -> Tree:
             return grow_tree(
-                records, cells, plan, schema, training.ledger, training.after_size, training.counted
+                *counted, plan, schema, training.ledger, training.after_size, training.counted
             )
 
-        tree, training = self._train(train, source, records, plan, randomness, unit)
-        noisy_size = training.noisy_size
-        spends, drawn = tuple(training.ledger.spends()), tree
-        size = plan.planning_size(noisy_size)
-        leaf_epsilon = plan.leaf_count_epsilon(size)
-        if self.simplify:
-            tree, numbers = simplify_tree(drawn, leaf_epsilon, size)
-            spends = tuple(
-                spend if spend.node is None else replace(spend, node=numbers[spend.node])
-                for spend in spends
-                if spend.node is None or spend.node in numbers
-            )
-        notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
-        notes += tree_notes(drawn, tree, leaf_epsilon)
-        privacy = self._make_statement(schema, training, notes, has_weights)
-        privacy = replace(privacy, spends=spends, schedule=plan.schedule())
+        tree, privacy = self._train_tree(
+            opened, lambda cells, n_rows: self._make_plan(cells, factors, n_rows), grow, randomness
+        )
         return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
 
     def _make_plan(
         self, cells: FineCells, class_factors: tuple[int, ...] | None, n_rows: int
     ) -> RecordPlan:
         """Return the learner's public parameters. `n_rows` is used only where it is public."""
-        epsilon = conservative_epsilon("epsilon", self.epsilon)
-        is_private = self.dataset_size == "private"
-        dataset_size = None if is_private else int(self.dataset_size)
-        if self.neighbours == "replace":  # one replaced record is one removed and one added
-            epsilon /= 2
-            dataset_size = max(1, n_rows) if is_private else dataset_size
-        candidates = cells.plain
-        codes = np.array(candidates.n_codes)
         automatic = self.probability_share == "auto"
-        share = None if automatic else Fraction(float(self.probability_share))
         return RecordPlan(
-            epsilon=epsilon,
+            **self._shared_plan(cells, n_rows),
             n_classes=len(cells.schema.classes),
-            numeric_codes=tuple(codes[~candidates.is_category].tolist()),
-            categorical_codes=tuple(codes[candidates.is_category].tolist()),
-            max_depth=FREE_DEPTH if self.max_depth is None else int(self.max_depth),
-            lookahead=None if self.lookahead == "auto" else int(self.lookahead),
-            robust_levels=int(self.robust_levels) if self.schedule == "robust" else None,
-            dataset_size=dataset_size,
-            probability_share=share,
+            probability_share=None if automatic else Fraction(float(self.probability_share)),
             class_factors=class_factors,
             balances_classes=isinstance(self.class_weight, str),
-            min_records=cells.schema.min_records,
-            n_zoomed=len(cells.features),
         )
 
     def check_parameters(self) -> None:
         """Check the parameters, as :meth:`fit` does before it reads records."""
-        self._check_shared_parameters()
-        if self.max_depth is not None:
-            check_integer("max_depth", self.max_depth, 1, MAX_DEPTH, unless="None")
-        if self.lookahead != "auto":
-            check_integer("lookahead", self.lookahead, 1, 3, unless='"auto"')
-        check_one_of("schedule", self.schedule, ("accuracy", "robust"))
-        check_integer("robust_levels", self.robust_levels, 1, MAX_DEPTH)
+        self._check_tree_parameters()
         share = 0.0 if self.probability_share == "auto" else self.probability_share
         check_number(
             "probability_share",
@@ -301,40 +244,8 @@ class PrivaTreeClassifier(PrivateTraining, TreeClassifier):
             lambda share: share == 0 or 1e-6 <= share <= 1 - 1e-6,
             'be "auto", or 0, or from 1e-6 to 1 - 1e-6',
         )
-        for name in ("simplify", "zoom"):
-            if not isinstance(getattr(self, name), bool):
-                raise ParameterError(
-                    f"{name} must be True or False, got {getattr(self, name)!r}.", name
-                )
         if share and self.epsilon * float(share) < _MIN_LEAF_EPSILON:
             raise ParameterError(
                 f"epsilon * probability_share must be 0 or at least {_MIN_LEAF_EPSILON:g}, "
                 f"got {self.epsilon * float(share):g}."
             )
-
-    def _check_categories(self, schema: Schema) -> None:
-        """Check, before any record is read, that a tree can hold the splits on categories."""
-        depth = FREE_DEPTH if self.max_depth is None else int(self.max_depth)
-        kinds = [f for f in schema.features.values() if isinstance(f, Categorical)]
-        most = max((feature.n_codes for feature in kinds), default=0)
-        if most * (2**depth - 1) > MAX_MASK:
-            raise ParameterError(
-                f"max_depth must be smaller for a feature of {most} categories, got {depth}: at "
-                f"this depth, all splits of a tree together can have more than {MAX_MASK} "
-                "categories. Pass a smaller max_depth.",
-                "max_depth",
-            )
-
-
-def _check_table_size(plan: RecordPlan) -> None:
-    """Check that the tables of counts fit in memory, wherever the records are.
-
-    Only the schema and the parameters decide this, before any record is counted. Whether records
-    are kept in memory or read in passes depends on their number, and an error must not.
-    """
-    if plan.largest_table() > MAX_TABLE:
-        raise ParameterError(
-            "lookahead must be smaller for this number of columns and classes: its tables must "
-            f'have at most {MAX_TABLE} counts. Pass a smaller lookahead, or lookahead="auto".',
-            "lookahead",
-        )

@@ -13,15 +13,16 @@ import numpy as np
 from privatree._support.validation import check_integer, check_number, check_one_of
 from privatree.counting import ClassCounts
 from privatree.errors import ParameterError, TooFewRecordsError
-from privatree.estimators._base import (
-    PUBLIC_PARAMETERS,
-    PUBLIC_SCHEMA,
-    check_epsilon,
-    schema_leaks,
-)
 from privatree.estimators._charges import Charges
 from privatree.estimators._class_weights import check_class_weight
-from privatree.estimators._notes import own_weights, weight_notes
+from privatree.estimators._notes import (
+    PUBLIC_PARAMETERS,
+    PUBLIC_SCHEMA,
+    PUBLIC_TARGET,
+    own_weights,
+    weight_notes,
+)
+from privatree.estimators._schema_checks import check_epsilon, schema_leaks
 from privatree.learners.first_steps import FULL_FACTOR, MAX_COUNT
 from privatree.privacy import (
     Ledger,
@@ -95,7 +96,7 @@ class PrivateTraining:
     n_bins: int | str
     dataset_size: int | str
     neighbours: str
-    class_weight: Any
+    class_weight: Any = None
     max_sample_weight: float
     budget: Any
     _learner: ClassVar[str]
@@ -195,7 +196,7 @@ class PrivateTraining:
         unit = training.unit
         words = UnitWords(unit)
         leaks = schema_leaks(schema)
-        public = [PUBLIC_SCHEMA, PUBLIC_PARAMETERS]
+        public = [PUBLIC_SCHEMA if schema.target is None else PUBLIC_TARGET, PUBLIC_PARAMETERS]
         if self.dataset_size != "private":
             public.append("dataset_size, as declared: it must not be the table's own length")
         elif self.neighbours == "replace":

@@ -12,6 +12,7 @@ terms to pictures, CSV and JSON; the other exports are for trees.
     _model_json.py       the model as JSON, as in a model file
     _dot.py              the tree in the language of Graphviz
     _plot.py             the tree as a matplotlib plot
+    _leaf_colours.py     colours of leaves in that plot and in the language of Graphviz
     _tree_layout.py      positions of the boxes in that plot
     _budget_plot.py      the privacy budget as a bar chart
     _budget_path.py      the path of the tree on which most epsilon was spent

@@ -5,7 +5,7 @@ from privatree.export._dot import export_dot
 from privatree.export._model_json import export_json
 from privatree.export._notebook import notebook_html as notebook_html
 from privatree.export._plot import plot_tree
-from privatree.export._sklearn_view import SklearnView, as_sklearn
+from privatree.export._sklearn_view import SklearnRegressorView, SklearnView, as_sklearn
 from privatree.export.onnx_graph._export_onnx import export_onnx
 from privatree.export.sql._expression import export_sql
 from privatree.export.terms._export_terms import export_terms
@@ -25,6 +25,7 @@ from privatree.export.text._tree_text import threshold_texts as threshold_texts
 
 __all__ = [
     "Rule",
+    "SklearnRegressorView",
     "SklearnView",
     "as_sklearn",
     "export_dot",

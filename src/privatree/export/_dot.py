@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import Any
 
-from privatree._support.plot_style import PALE_GREY, TEXT_GREY, class_colour, tint
+from privatree._support.plot_style import PALE_GREY, TEXT_GREY
+from privatree.export._leaf_colours import leaf_colours
 from privatree.export.text._tree_text import node_texts, support_text
 from privatree.model import released_tree
 
@@ -17,14 +18,15 @@ def export_dot(model: Any) -> str:
 
     Parameters
     ----------
-    model : Tree, Model or fitted classifier
+    model : Tree, model or fitted learner
         Model whose tree is written.
 
     Returns
     -------
     str
         A graph with the questions and predictions of :func:`privatree.export.export_text`. Each
-        leaf has the colour of its class, but a leaf with few or no records is grey.
+        leaf has the colour of its class, or is the darker, the larger its number; a leaf with few
+        or no records is grey.
         ``dot -Tsvg tree.dot -o tree.svg`` draws the graph.
 
     Examples
@@ -51,10 +53,9 @@ def export_dot(model: Any) -> str:
     nodes, edges = list[str](), list[str]()
     for node, text in enumerate(node_texts(tree)):
         if tree.feature[node] < 0:
-            colour = tint(class_colour(tree.label[node]), 0.28)
-            look = f'fillcolor="{colour}"'
+            look = f'fillcolor="{leaf_colours(tree, node).face}"'
             if not tree.has_support(node):
-                look = f'fillcolor="{PALE_GREY}", color="{TEXT_GREY}", fontcolor="{TEXT_GREY}"'
+                look += f', color="{TEXT_GREY}", fontcolor="{TEXT_GREY}"'
             support = support_text(tree, node)
             label = _dot_label(text.removesuffix(support), support)
             nodes.append(f"{node} [label={label}, {look}]")

@@ -12,7 +12,7 @@ def export_json(model: Any) -> str:
 
     Parameters
     ----------
-    model : Model, EnsembleModel or fitted classifier
+    model : model or fitted learner
         Model to write.
 
     Returns

@@ -13,15 +13,13 @@ from privatree._support.plot_style import (
     GREY,
     PALE_GREY,
     TEXT_GREY,
-    class_colour,
     missing_matplotlib,
     new_axes,
-    tint,
 )
 from privatree.errors import ParameterError
+from privatree.export._leaf_colours import TEXT_COLOUR, leaf_colours
 from privatree.export._tree_layout import Box, TreeLayout, lay_out_tree
-from privatree.export.text._shown_values import name_text
-from privatree.export.text._tree_text import node_texts, support_text
+from privatree.export.text._tree_text import node_texts, outcome_text, support_text
 from privatree.model import Tree, released_tree
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ _LINE_HEIGHT = 1.4  # in font sizes
 _PADDING = 0.1  # inches between a box and its text
 _MIN_BOX_WIDTH = 0.5  # inches
 _MIN_FIGURE, _MAX_FIGURE = 1.0, 100.0  # inches
-_TEXT_COLOUR = "#1A1A1A"  # dark on light boxes, also if the figure is dark
 _HIDDEN = "…"
 
 
@@ -42,7 +39,7 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
 
     Parameters
     ----------
-    model : Tree, Model or fitted classifier
+    model : Tree, model or fitted learner
         Model whose tree is drawn.
     ax : matplotlib axes, optional
         Axes to draw on. The font shrinks until the tree fits. By default a new figure is made that
@@ -66,7 +63,8 @@ def plot_tree(model: Any, ax: Axes | None = None, *, max_depth: int | None = Non
     The questions are those of :func:`privatree.export_text`. The answer yes is on the left, no on
     the right. Long questions are wrapped, and very long ones are cut with "…" before the last word.
     A leaf has the colour of its class, and its probabilities and noisy number of records if the
-    model has released them. A leaf with few or no records is grey.
+    model has released them. A leaf that predicts a number is the darker, the larger the number. A
+    leaf with few or no records is grey.
 
     Examples
     --------
@@ -128,8 +126,8 @@ def _plot_box_lines_and_children(
 
 
 def _plot_leaf_lines(tree: Tree, node: int, text: str) -> list[str]:
-    """Return the lines of a leaf: its label, then the probabilities and support in `text`."""
-    label, support = name_text(tree.schema.classes[tree.label[node]]), support_text(tree, node)
+    """Return the lines of a leaf: its outcome, then the shares and support in `text`."""
+    label, support = outcome_text(tree, node), support_text(tree, node)
     shares = text.removeprefix(f"predict {label}").removesuffix(f", {support}" if support else "")
     each = shares.removeprefix(" (").removesuffix(")").replace("%, ", "%\n").split("\n")
     parts = (label, *(each if shares else ()), *([support] if support else ()))
@@ -232,11 +230,8 @@ class _BoxLook(NamedTuple):
 
 def _plot_box_look(tree: Tree, node: int, texts: list[str]) -> _BoxLook:
     if tree.feature[node] >= 0:
-        return _BoxLook(PALE_GREY, TEXT_GREY, _TEXT_COLOUR, False, texts == [_HIDDEN])
-    if not tree.has_support(node):
-        return _BoxLook(PALE_GREY, GREY, TEXT_GREY, True, False)
-    colour = class_colour(tree.label[node])
-    return _BoxLook(tint(colour, 0.28), colour, _TEXT_COLOUR, True, False)
+        return _BoxLook(PALE_GREY, TEXT_GREY, TEXT_COLOUR, False, texts == [_HIDDEN])
+    return _BoxLook(*leaf_colours(tree, node), True, False)
 
 
 def _draw_plot_box(

@@ -1,4 +1,4 @@
-"""A tree as a fitted scikit-learn classifier, for tools that read scikit-learn's trees."""
+"""A tree as a fitted tree of scikit-learn, for tools that read its trees."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from privatree.errors import ParameterError
 from privatree.export._float32_rounding import Float32Rounding
 from privatree.export.text._tree_text import node_texts
-from privatree.model import Tree, released_model
+from privatree.model import ClassPredictions, Tree, released_model
+from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical
 from privatree.tables import read_features
 
@@ -24,19 +25,21 @@ _NODE_FIELDS = {"left_child", "right_child", "feature", "threshold", "impurity",
 _NO_QUESTION = "(no question)"
 
 
-def as_sklearn(model: Any) -> SklearnView:
-    """Return a tree as a fitted :class:`sklearn.tree.DecisionTreeClassifier`.
+def as_sklearn(model: Any) -> SklearnView | SklearnRegressorView:
+    """Return a tree as a fitted decision tree of scikit-learn.
 
     Parameters
     ----------
-    model : Model or fitted classifier
+    model : model or fitted learner
         Model whose tree is converted.
 
     Returns
     -------
-    SklearnView
-        A classifier that ``sklearn.tree.export_text``, ``sklearn.tree.plot_tree`` and
-        ``shap.TreeExplainer`` accept. Pass records through its ``transform`` first.
+    SklearnView or SklearnRegressorView
+        A :class:`sklearn.tree.DecisionTreeClassifier`, or a
+        :class:`sklearn.tree.DecisionTreeRegressor` if the tree predicts a number, which
+        ``sklearn.tree.export_text``, ``sklearn.tree.plot_tree`` and ``shap.TreeExplainer`` accept.
+        Pass records through its ``transform`` first.
 
     Notes
     -----
@@ -62,10 +65,14 @@ def as_sklearn(model: Any) -> SklearnView:
     """
     released = released_model(model)
     tree = released.tree_
+    view: SklearnView | SklearnRegressorView
+    if isinstance(released, ClassPredictions):
+        view = SklearnView()
+        view.classes_, view.n_classes_ = released.classes_, len(tree.schema.classes)
+    else:
+        view = SklearnRegressorView()
     columns = _SklearnColumns(tree)
-    view = SklearnView()
-    view.tree_ = _sklearn_tree(tree, columns)
-    view.classes_, view.n_classes_, view.n_outputs_ = released.classes_, len(tree.schema.classes), 1
+    view.tree_, view.n_outputs_ = _sklearn_tree(tree, columns), 1
     view.feature_names_in_ = np.array([*columns.names], dtype=object)
     view.n_features_in_ = view.max_features_ = len(columns.names)
     view.privacy_ = released.privacy_
@@ -73,7 +80,50 @@ def as_sklearn(model: Any) -> SklearnView:
     return view
 
 
-class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
+class _View:
+    """What the views of all trees have in common."""
+
+    feature_names_in_: NDArray[np.object_]
+    n_features_in_: int
+    privacy_: PrivacyStatement
+    source_: Tree
+    columns_: _SklearnColumns
+
+    def fit(self, X: Any, y: Any = None, **_: Any) -> NoReturn:
+        """Raise ParameterError: a view shows a tree that is already trained."""
+        raise ParameterError(
+            "a view of a tree cannot be trained. Train a learner of privatree, and call as_sklearn."
+        )
+
+    def transform(self, X: Any) -> pd.DataFrame:
+        """Convert records to the matrix of numbers that the scikit-learn tree reads.
+
+        Parameters
+        ----------
+        X : frame
+            Records in any form that ``predict`` of the model accepts.
+
+        Returns
+        -------
+        pandas.DataFrame of float32
+            One column for each name in `feature_names_in_`. Missing, unknown and out-of-range
+            values are replaced as the schema says; missing numbers that are separate become -1e30.
+            Numbers are rounded to 32 bits, but never across a threshold.
+        """
+        import pandas as pd
+
+        features = read_features(X, self.source_.schema)
+        matrix = np.zeros((len(features[0]), self.n_features_in_), dtype=np.float32)
+        self.columns_.fill_matrix(matrix, features)
+        return pd.DataFrame(matrix, columns=self.feature_names_in_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns that :meth:`transform` returns."""
+        names: NDArray[np.object_] = self.feature_names_in_
+        return names
+
+
+class SklearnView(_View, DecisionTreeClassifier):  # type: ignore[misc]
     """A released tree in the form of a fitted scikit-learn classifier.
 
     :func:`as_sklearn` returns it, and ``fit`` refuses to train it. A numeric feature is a column
@@ -106,39 +156,6 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
     ['benign', 'malignant']
     """
 
-    def fit(self, X: Any, y: Any = None, **_: Any) -> NoReturn:
-        """Raise ParameterError: a view shows a tree that is already trained."""
-        raise ParameterError(
-            "a SklearnView cannot be trained. Train a privatree classifier, then call as_sklearn."
-        )
-
-    def transform(self, X: Any) -> pd.DataFrame:
-        """Convert records to the matrix of numbers that the scikit-learn tree reads.
-
-        Parameters
-        ----------
-        X : frame
-            Records in any form that ``predict`` of the model accepts.
-
-        Returns
-        -------
-        pandas.DataFrame of float32
-            One column for each name in `feature_names_in_`. Missing, unknown and out-of-range
-            values are replaced as the schema says; missing numbers that are separate become -1e30.
-            Numbers are rounded to 32 bits, but never across a threshold.
-        """
-        import pandas as pd
-
-        features = read_features(X, self.source_.schema)
-        matrix = np.zeros((len(features[0]), self.n_features_in_), dtype=np.float32)
-        self.columns_.fill_matrix(matrix, features)
-        return pd.DataFrame(matrix, columns=self.feature_names_in_)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns that :meth:`transform` returns."""
-        names: NDArray[np.object_] = self.feature_names_in_
-        return names
-
     def predict(self, X: Any, check_input: bool = True) -> NDArray[Any]:
         """Return the released label of each row of a transformed matrix.
 
@@ -146,6 +163,14 @@ class SklearnView(DecisionTreeClassifier):  # type: ignore[misc]
         """
         labels: NDArray[Any] = self.classes_[self.source_.label[self.apply(X, check_input)]]
         return labels
+
+
+class SklearnRegressorView(_View, DecisionTreeRegressor):  # type: ignore[misc]
+    """A released tree that predicts a number, in the form of a fitted scikit-learn regressor.
+
+    It is like :class:`SklearnView`, without ``classes_``. ``predict`` returns the values of the
+    released tree for a matrix that ``transform`` made.
+    """
 
 
 # --- columns ------------------------------------------------------------------------------------
@@ -216,9 +241,10 @@ class _SklearnColumns:
 
 def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
     """Return scikit-learn's tree object, built in the way in which pickle restores one."""
-    n_classes = len(tree.schema.classes)
-    smallest = DecisionTreeClassifier(max_depth=1)
-    smallest.fit(np.zeros((n_classes, len(columns.names))), np.arange(n_classes))
+    n_outcomes = max(1, len(tree.schema.classes))
+    kind_of_tree = DecisionTreeClassifier if tree.value is None else DecisionTreeRegressor
+    smallest = kind_of_tree(max_depth=1)
+    smallest.fit(np.zeros((n_outcomes, len(columns.names))), np.arange(n_outcomes))
     kind, arguments, state = smallest.tree_.__reduce__()
     if {*(state["nodes"].dtype.names or ())} != _NODE_FIELDS:
         raise ParameterError(
@@ -226,7 +252,7 @@ def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
             "Upgrade privatree."
         )
     splits = tree.splits
-    values = _sklearn_node_probabilities(tree)
+    values = _sklearn_node_values(tree)
     weights = 2.0 ** (tree.depth - tree.depths())
     # The columns of questions without a threshold are 1 for yes, so yes is on the right.
     yes_is_right = ~np.isfinite(tree.threshold[splits])
@@ -235,7 +261,7 @@ def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
     nodes["left_child"][splits] = np.where(yes_is_right, tree.right[splits], tree.left[splits])
     nodes["right_child"][splits] = np.where(yes_is_right, tree.left[splits], tree.right[splits])
     nodes["feature"], nodes["threshold"] = columns.of_node, columns.threshold
-    nodes["impurity"] = 1.0 - (values**2).sum(axis=1)  # Gini impurity
+    nodes["impurity"] = _sklearn_impurity(tree, values)
     nodes["weighted_n_node_samples"] = weights
     nodes["n_node_samples"] = np.minimum(weights, 2.0**62)
     shown = kind(*arguments)
@@ -250,14 +276,28 @@ def _sklearn_tree(tree: Tree, columns: _SklearnColumns) -> Any:
     return shown
 
 
-def _sklearn_node_probabilities(tree: Tree) -> NDArray[np.float64]:
-    """Return the class probabilities of each node; those of a split are its children's mean."""
-    if tree.probability is not None:
+def _sklearn_node_values(tree: Tree) -> NDArray[np.float64]:
+    """Return the probabilities, or the number, of each node; of a split, its children's mean."""
+    if tree.value is not None:
+        values = tree.value[:, np.newaxis].copy()
+    elif tree.probability is not None:
         values = tree.probability.copy()
     else:
         values = np.zeros((tree.n_nodes, len(tree.schema.classes)))
         leaves = tree.leaves
         values[leaves, tree.label[leaves]] = 1.0
     for node in tree.splits[::-1].tolist():  # children come after their parents
-        values[node] = (values[tree.left[node]] + values[tree.right[node]]) / 2
+        values[node] = values[tree.left[node]] / 2 + values[tree.right[node]] / 2
     return values
+
+
+def _sklearn_impurity(tree: Tree, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the Gini impurity of each node, or the variance of the numbers of its leaves."""
+    if tree.value is None:
+        return np.asarray(1.0 - (values**2).sum(axis=1))
+    variance = np.zeros(tree.n_nodes)
+    with np.errstate(over="ignore"):
+        for node in tree.splits[::-1].tolist():
+            sides = [*tree.children(node)]
+            variance[node] = np.mean(variance[sides] + (values[sides, 0] - values[node, 0]) ** 2)
+    return variance

@@ -20,7 +20,7 @@ from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import check_same_length
 from privatree.errors import SchemaError
 from privatree.inspection._check_result import Misfit, SchemaCheck
-from privatree.inspection._column_check import column_misfits, misfit_count
+from privatree.inspection._column_check import LEFT_OUT, column_misfits, misfit_count
 from privatree.inspection._unit_sizes import UnitCounter, sounds_like_units
 from privatree.schema import Categorical, Feature, Schema
 from privatree.sources import (
@@ -28,6 +28,7 @@ from privatree.sources import (
     check_column_type,
     check_file_unit_type,
     open_file,
+    target_as_feature,
     trim_column_names,
     wanted_columns,
 )
@@ -37,12 +38,12 @@ from privatree.tables import (
     Table,
     are_class_codes,
     arrow_column_type,
-    check_class_type,
     check_feature_type,
+    check_label_type,
     check_unit_type,
-    column_to_codes,
     count_text_labels_with_blanks,
     is_instance_by_name,
+    label_codes,
     open_frame,
     open_labels,
     read_arrow_column,
@@ -91,10 +92,17 @@ def check_files_against_schema(files: Sequence[Path], schema: Schema, target: st
 
 def _count_usable_records(result: SchemaCheck, target: str) -> None:
     """Set ``result.n_usable``, unless the labels could not be checked."""
-    of_labels = [misfit.records for misfit in result.misfits if misfit.column == target]
-    if None not in of_labels:
-        left_out = sum(records or 0 for records in of_labels)
-        result.n_usable = result.n_records - result.n_ragged - left_out
+    of_labels = [misfit for misfit in result.misfits if misfit.column == target]
+    n_left_out = _count_left_out(of_labels)
+    if n_left_out is not None:
+        result.n_usable = result.n_records - result.n_ragged - n_left_out
+
+
+def _count_left_out(of_labels: Sequence[Misfit]) -> int | None:
+    """Return how many records are left out for their label; None if labels were not checked."""
+    if any(misfit.records is None for misfit in of_labels):
+        return None
+    return sum(misfit.records or 0 for misfit in of_labels if misfit.what.endswith(LEFT_OUT))
 
 
 def _add_unit_sizes(result: SchemaCheck, counters: Mapping[str, UnitCounter]) -> None:
@@ -132,15 +140,17 @@ def check_frame_against_schema(X: Any, y: Any, schema: Schema) -> SchemaCheck:
     result.misfits = _sort_misfits(found, schema.features)
     if labels is not None:
         (column,) = labels.columns
-        if are_class_codes(column.type, schema.classes):
+        if schema.target is None and are_class_codes(column.type, schema.classes):
             result.misfits.append(Misfit("y", _CLASS_CODES))
             _count_frame_units(table, None, result)
             return result
-        check = partial(check_class_type, "y", classes=schema.classes)
-        classes = Categorical(schema.classes)
-        of_labels = _frame_column_misfits("y", column, classes, check, is_target=True)
-        if all(misfit.records is not None for misfit in of_labels):
-            result.n_usable = result.n_records - sum(misfit.records or 0 for misfit in of_labels)
+        check = partial(check_label_type, "y", schema=schema)
+        of_labels = _frame_column_misfits(
+            "y", column, target_as_feature(schema), check, is_target=True
+        )
+        n_left_out = _count_left_out(of_labels)
+        if n_left_out is not None:
+            result.n_usable = result.n_records - n_left_out
         result.misfits += of_labels
     known = None if labels is None or result.n_usable is None else read_labels(labels, schema) >= 0
     _count_frame_units(table, known, result)
@@ -245,7 +255,7 @@ def _file_misfits(
             for what, examples in column_misfits(read, feature, is_target=is_target, text=text):
                 yield name, what, examples
             if is_target:
-                usable = column_to_codes(read, result.schema.classes, -1, np.int64) >= 0
+                usable = label_codes(read, result.schema) >= 0
         for position, counter in counters:
             counter.add(read_arrow_column(contents[position]), usable)
     if not is_valid:

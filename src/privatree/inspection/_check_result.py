@@ -51,7 +51,8 @@ class SchemaCheck:
         Number of values, by column, that fit only after blanks around them are removed. Training
         removes blanks in CSV files, but not in frames.
     n_usable : int or None
-        Number of records whose label is a class and that have an id, if the schema has a unit.
+        Number of records whose label is a class, or whose numeric target is a number, and that
+        have an id, if the schema has a unit.
         Training uses only these records. None if the labels were not checked.
     units : UnitSizes or None
         Number of `units` in the `column` that the schema declares, and the `typical` (median) and
@@ -139,8 +140,8 @@ class SchemaCheck:
         if self.n_usable == 0 or 2 * self.n_usable < self.n_records:
             notes.append(
                 f"But only {self.n_usable} of {self.n_records} records can be used: the others "
-                f"have no class of the schema as their label{' or no id' * by_unit}. Check the "
-                f"spelling of the classes and the target{', and the unit' * by_unit}."
+                f"have {self._lacking}{' or no id' * by_unit}. Check the {self._to_check}"
+                f"{', and the unit' * by_unit}."
             )
         n_counted = self.n_usable if self.units is None else self.units.units
         if n_counted < (self.schema.min_records or 0):
@@ -150,6 +151,16 @@ class SchemaCheck:
                 "stop."
             )
         return notes
+
+    @property
+    def _lacking(self) -> str:
+        is_number = self.schema.target is not None
+        return "no number as their target" if is_number else "no class of the schema as their label"
+
+    @property
+    def _to_check(self) -> str:
+        is_number = self.schema.target is not None
+        return "name of the target" if is_number else "spelling of the classes and the target"
 
     def _unit_notes(self, schema_name: str) -> list[str]:
         """Return a line about the unit of the schema, or about each column that may be one."""

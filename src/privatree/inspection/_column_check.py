@@ -21,6 +21,8 @@ from privatree.tables import (
 )
 
 MAX_EXAMPLES = 3
+LEFT_OUT = ": left out"
+"""End of the description of a misfit whose records are left out of training."""
 
 
 def column_misfits(
@@ -32,27 +34,27 @@ def column_misfits(
     fits if missing values of the feature are separate.
     """
     if isinstance(feature, Numeric):
-        yield from _number_misfits(content, text, feature)
+        yield from _number_misfits(content, text, feature, is_target)
         return
     codes = column_to_codes(content, feature.categories, -1, np.int64)
     missing, unknown = _unknown_misfits(content, text, codes < 0)
     if missing and not feature.separates_missing:
-        yield "missing: left out" if is_target else "missing", missing
+        yield f"missing{LEFT_OUT * is_target}", missing
     if unknown:
         counts = ": counts as missing" * feature.separates_missing
-        yield "not a class: left out" if is_target else f"not a category{counts}", unknown
+        yield f"not a class{LEFT_OUT}" if is_target else f"not a category{counts}", unknown
 
 
 def _number_misfits(
-    content: Column, text: Any, feature: Numeric
+    content: Column, text: Any, feature: Numeric, is_target: bool
 ) -> Iterable[tuple[str, Mapping[str, int]]]:
     numbers = column_to_numbers(content)
     missing, words = _unknown_misfits(content, text, np.isnan(numbers))
     below, above = numbers < float(feature.low), numbers > float(feature.high)
     if missing and not feature.separates_missing:
-        yield "missing", missing
+        yield f"missing{LEFT_OUT * is_target}", missing
     if words:
-        yield "not a number: counts as missing", words
+        yield f"not a number{LEFT_OUT if is_target else ': counts as missing'}", words
     for what, misplaced in (("below the range", below), ("above the range", above)):
         if misplaced.any():
             yield what, _count_misfit_numbers(numbers[misplaced])

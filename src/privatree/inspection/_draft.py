@@ -66,12 +66,21 @@ a place of their own, about which the tree can ask.
 3. Delete the tables of columns that must not be used: names and identifiers of persons, and \
 values that are known only after the outcome."""
 
+_TARGET = (
+    "The number that a model predicts. Write the range that everybody may know: targets outside "
+    "count as the nearer end, and predictions lie inside. A range that is ten times too wide costs "
+    "little. For targets from 0 on that range over several powers of ten, add the line log = true: "
+    "the model then learns their logarithms."
+)
+_FEW_TARGETS = (
+    "If the labels are amounts, draft again with --predict number: then a model predicts a number."
+)
 _FEW_RECORDS = 200
 """With fewer records, a draft proposes no min_records: the noise can be as large as that."""
 _MIN_RECORDS = (
-    "fit first draws the noisy number of {counted} that have one of these labels. If it is below "
-    "min_records, fit stops: then the wrong column, an empty file or a misspelt label that most "
-    "records have costs 3% of epsilon, not all of it. Proposed is half of the {counted} that were "
+    "fit first draws the noisy number of {counted} that have {usable}. If it is below "
+    "min_records, fit stops: then the wrong column, an empty file or {mistake} costs 3% of "
+    "epsilon, not all of it. Proposed is half of the {counted} that were "
     "read, rounded down. Write what everybody may know: at most half of what you expect, and at "
     "least 150/epsilon. With fewer than 300/epsilon {counted}, delete this line."
 )
@@ -167,6 +176,7 @@ def draft_schema(
     declared = Schema(
         features,
         facts.classes,
+        target=facts.target,
         min_records=_propose_min_records(facts, unit_column),
         unit=None if unit_column is None else unit_column.name,
     ).with_target(next_commands.target)
@@ -176,11 +186,13 @@ def draft_schema(
     if csv is not None:
         comments["csv",] = _dialect_comment(csv)
     comments[()] = _file_comment(next_commands, who_comment(unit_column, found))
-    comments["classes",] = _classes_comment(facts, next_commands.target)
+    if facts.target is None:
+        comments["classes",] = _classes_comment(facts, next_commands.target)
+    else:
+        comments["target",] = _target_comment(facts, next_commands.target)
     if unit_column is not None:
         comments["unit",] = unit_comment(unit_column, is_csv, is_guess=unit is None)
-    counted = "records" if unit_column is None else "units"
-    comments["min_records",] = wrap_comment(_MIN_RECORDS.format(counted=counted))
+    comments["min_records",] = _min_records_comment(facts, unit_column)
     comments["about", "target"] = _ABOUT
     if left_out:
         comments["features",] = list(_left_out_comment(left_out))
@@ -229,12 +241,31 @@ def _classes_comment(facts: TableFacts, target: str) -> list[str]:
         f"The labels in {quote_comment(target)}, which a model can predict. List every possible "
         "label. A record with another label is left out of training."
     )
+    if isinstance(facts.classes[0], int | float) and not isinstance(facts.classes[0], bool):
+        said += f" {_FEW_TARGETS}"
     if len(facts.classes) > _MANY_CLASSES:
         said += f" {len(facts.classes)} different labels: is this the column to predict?"
     if facts.n_unlabelled:
         said += f" {count_in_words(facts.n_unlabelled)} without a label."
     said = " ".join([said, *_similarity_comment(facts.classes, "labels")])
     return wrap_comment(said)
+
+
+def _target_comment(facts: TableFacts, target: str) -> list[str]:
+    said = f"{quote_comment(target)}: {_TARGET}"
+    if facts.n_unlabelled:
+        many = count_in_words(facts.n_unlabelled)
+        said += f" {many} without a number: left out of training."
+    said += " If the numbers are codes of classes, draft again with --predict classes."
+    return wrap_comment(said)
+
+
+def _min_records_comment(facts: TableFacts, unit_column: ColumnFacts | None) -> list[str]:
+    usable, mistake = "one of these labels", "a misspelt label that most records have"
+    if facts.target is not None:
+        usable, mistake = "a number as their target", "a target that is no number"
+    counted = "records" if unit_column is None else "units"
+    return wrap_comment(_MIN_RECORDS.format(counted=counted, usable=usable, mistake=mistake))
 
 
 def _dialect_comment(csv: CsvDialect) -> list[str]:

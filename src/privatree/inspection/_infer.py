@@ -10,6 +10,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,7 +19,7 @@ from sklearn.utils.validation import assert_all_finite
 
 from privatree._support.validation import list_some_names
 from privatree.errors import PrivacyLeakWarning
-from privatree.schema import Categorical, Feature, Label, Numeric, Schema
+from privatree.schema import Categorical, Feature, Label, Numeric, Schema, Target
 from privatree.tables import (
     CodedColumn,
     Column,
@@ -36,14 +37,19 @@ _UNUSABLE = Numeric(0, 0)  # a feature that cannot be split
 
 
 def infer_schema(
-    X: Any, y: Any, names: Sequence[str] | None = None, *, stacklevel: int = 3
+    X: Any,
+    y: Any,
+    names: Sequence[str] | None = None,
+    *,
+    numeric_target: bool = False,
+    stacklevel: int = 3,
 ) -> Schema:
     """Infer a schema from the records. **This leaks**, and issues a PrivacyLeakWarning.
 
     The range of numbers is their smallest and largest finite value. A column of a category type
     keeps its categories; other text gets the sorted values that occur. A column without any
-    values gets the range [0, 0]. Classes are the sorted labels that occur. Every entry is marked as
-    unconfirmed.
+    values gets the range [0, 0]. Classes are the sorted labels that occur; with `numeric_target`, y
+    is a number instead, with a range. Every entry is marked as unconfirmed.
 
     `names` are column names for a frame without names; by default ``x0``, ``x1``, ... `stacklevel`
     is that of :func:`warnings.warn`: 3 is the caller of the function that calls this one.
@@ -56,7 +62,11 @@ def infer_schema(
     features = {
         name: infer_feature(column) for name, column in zip(known, table.columns, strict=True)
     }
-    schema = Schema(features, infer_classes(labels)).all_unconfirmed()
+    if numeric_target:
+        schema = Schema(features, target=infer_target(labels))
+    else:
+        schema = Schema(features, infer_classes(labels))
+    schema = schema.all_unconfirmed()
     warnings.warn(_infer_warning(schema), PrivacyLeakWarning, stacklevel=stacklevel)
     return schema
 
@@ -183,6 +193,28 @@ def infer_classes(labels: LazyColumn) -> list[Label]:
     return found
 
 
+def infer_target(labels: LazyColumn) -> Target:
+    """Return a numeric target with the range of the values that occur.
+
+    As scikit-learn demands, the same numbers of another type have the same range. Raise a
+    ValueError if they are not numbers.
+    """
+    feature = None if labels.type.kind == "other" else infer_feature(labels)
+    if feature == Categorical([False, True]) and isinstance(feature.categories[0], bool):
+        feature = Numeric(0, 1)
+    if not isinstance(feature, Numeric):
+        raise ValueError(f"Unknown label type: y must be numbers, got type {labels.type.name}.")
+    return target_of_range(replace(feature, integer=False))
+
+
+def target_of_range(feature: Numeric) -> Target:
+    """Return a target with the range of a feature, or with a wider one if it is a single value."""
+    low, high = feature.low, feature.high
+    if not float(low) < float(high):
+        low, high = (0, 1) if low == 0 else sorted((0, 2 * low))
+    return Target(low, high, integer=feature.integer)
+
+
 def _refuse_to_infer_labels(content: Column) -> None:
     if isinstance(content, NumberColumn):
         if content.values.dtype.kind == "f":
@@ -221,8 +253,9 @@ def _infer_warning(schema: Schema) -> str:
         if categorical
         else []
     )
+    predicted = "the class labels" if schema.target is None else "the range of the target"
     return (
-        f"No schema was given, so {', '.join(read)} and the class labels were read from the "
+        f"No schema was given, so {', '.join(read)} and {predicted} were read from the "
         "records. They are outside the privacy guarantee: no finite epsilon holds. Write a Schema "
         "from public knowledge and pass it."
     )

@@ -12,9 +12,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.inspection._infer import infer_classes, infer_feature
+from privatree.inspection._infer import (
+    infer_classes,
+    infer_feature,
+    infer_target,
+    target_of_range,
+)
 from privatree.inspection._label_rules import LabelRules
-from privatree.schema import Feature, Label, Numeric
+from privatree.schema import Feature, Label, Numeric, Target
 from privatree.tables import (
     BLANKS,
     MISSING_WORDS,
@@ -34,6 +39,8 @@ from privatree.tables import (
 
 _FEW = 12
 """Largest number of distinct whole numbers that are listed."""
+_MANY_NUMBERS = 20
+"""Labels with more distinct numbers than these are a number to predict, not classes."""
 _MAX_EXACT = 2.0**53
 """Every whole number up to this one is exactly a float."""
 
@@ -79,30 +86,45 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """Facts about columns, the sorted classes, and numbers of records with and without a class."""
+    """Facts about columns, the classes or target, and numbers of records with and without one."""
 
     columns: tuple[ColumnFacts, ...]
     classes: tuple[Label, ...]
     n_unlabelled: int
     n_labelled: int = 0
+    target: Target | None = None
+    """Range of the numbers to predict. Then there are no classes."""
 
 
-def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFacts:
+def profile_table(
+    X: Any, y: Any, *, trim: bool, decimal: str = ".", predict: str | None = None
+) -> TableFacts:
     """Return facts about all columns of a frame and about its labels. **This leaks.**
 
     With `trim`, as for CSV files, blanks around text are ignored, and words such as ``NA`` are
-    missing values. `decimal` is the decimal mark of numbers in text. A TypeError or ValueError is
-    raised if there are fewer than two classes.
+    missing values. `decimal` is the decimal mark of numbers in text. `predict` is "classes" or
+    "number"; by default, labels are a number to predict if they are numbers with many different
+    values. A TypeError or ValueError is raised if there are fewer than two classes, or no numbers.
     """
     table, (labels,) = open_frame(X), open_labels(y).columns
     if trim:
         labels = _trim_profiled_text(labels)
-    classes = tuple(infer_classes(labels))
+    content = labels.read()
+    target = None if predict == "classes" else _profile_target(labels, decimal, predict == "number")
+    if target is None:
+        classes = tuple(infer_classes(labels))
+        label_groups = column_to_codes(content, classes, -1, np.int64)
+    else:
+        classes = ()
+        label_groups = _tenths(_profiled_numbers(content, decimal))
     names = table.names or [f"x{place}" for place in range(len(table.columns))]
     columns = [_trim_profiled_text(column) for column in table.columns] if trim else table.columns
-    content = labels.read()
-    rules = LabelRules(column_to_codes(content, classes, -1, np.int64))
+    rules = LabelRules(label_groups)
     counts, n_unlabelled = _count_profiled_values(content)
+    n_labelled = sum(counts.values())
+    if target is not None:
+        n_labelled = int(np.sum(label_groups >= 0))
+        n_unlabelled = len(label_groups) - n_labelled
     return TableFacts(
         tuple(
             _profile_column(name, column, rules, decimal)
@@ -110,8 +132,49 @@ def profile_table(X: Any, y: Any, *, trim: bool, decimal: str = ".") -> TableFac
         ),
         classes,
         n_unlabelled,
-        sum(counts.values()),
+        n_labelled,
+        target,
     )
+
+
+def _profile_target(labels: LazyColumn, decimal: str, is_asked: bool) -> Target | None:
+    """Return the target with the range of the labels; None if they look like classes.
+
+    In text, most values must be numbers. Raise a ValueError if a number is asked for, and the
+    labels are not numbers.
+    """
+    if labels.type.kind == "other":
+        return None if not is_asked else infer_target(labels)
+    numbers = _profiled_numbers(labels.read(), decimal)
+    present = np.unique(numbers[np.isfinite(numbers)])
+    if not is_asked and (labels.type.kind == "bool" or len(present) <= _MANY_NUMBERS):
+        return None
+    if len(present) == 0:
+        raise ValueError("the target must have numbers to predict, but has none.")
+    counts, _ = _count_profiled_values(labels.read())
+    if not is_asked and 10 * np.isfinite(numbers).sum() < 9 * sum(counts.values()):
+        return None
+    found = infer_feature(LazyColumn(ColumnType("number", ""), lambda: NumberColumn(present)))
+    feature = cast("Numeric", found)
+    return target_of_range(_to_integer_range(feature) if _are_whole(present) else feature)
+
+
+def _profiled_numbers(content: Column, decimal: str) -> NDArray[np.float64]:
+    """Return the numbers of a column, also those that are written as text; NaN for other values."""
+    import pyarrow as pa
+
+    if isinstance(content, CodedColumn) and all(isinstance(v, str | None) for v in content.values):
+        text = pa.chunked_array([pa.array(list(content.values), pa.string())])
+        numbers = column_to_numbers(parse_text_numbers(text, decimal))
+        return np.take(np.append(numbers, np.nan), content.codes)
+    return column_to_numbers(content)
+
+
+def _tenths(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the tenth of all numbers to which each belongs; -1 for a missing number."""
+    known = np.isfinite(numbers)
+    cuts = np.unique(np.quantile(numbers[known], np.arange(1, 10) / 10))
+    return np.where(known, np.searchsorted(cuts, numbers, side="right"), -1)
 
 
 def _trim_profiled_text(column: LazyColumn) -> LazyColumn:

@@ -26,7 +26,7 @@ _FLOATS = ("double", "float", "halffloat", "float64", "float32", "float16")
 
 _WHO = """\
 Is there a column that says who this is? If a person, or a household, can have several rows, name \
-the column of their ids in a line such as unit = "patient_id" below the classes. Then epsilon \
+the column of their ids in a line such as unit = "patient_id" above the tables. Then epsilon \
 holds for all rows of a person together, and otherwise for each row alone. A unit never costs \
 privacy, even if every row is another person."""
 _UNIT = (

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError, ParameterError
+from privatree.model._outcomes import ClassPredictions, NumberPredictions
 from privatree.model._release import Predictor, Release
 from privatree.model.ensemble import Ensemble, ensemble_from_dict, ensemble_to_dict
 from privatree.model.terms import Terms, ensemble_terms
@@ -20,11 +21,10 @@ from privatree.schema import Schema
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EnsembleRelease(Release):
-    """An ensemble with its schema and statement; see :class:`~privatree.EnsembleModel`."""
+    """An ensemble with its schema and privacy statement, whatever it predicts."""
 
     kind: ClassVar[str] = "ensemble"
     version: ClassVar[int] = 4
-    first_version: ClassVar[int] = 3
 
     schema_: Schema
     ensemble_: Ensemble
@@ -52,15 +52,6 @@ class EnsembleRelease(Release):
     def _describe(self) -> tuple[str, str]:
         return "an ensemble", f"{self.ensemble_.n_rounds} rounds"
 
-    def decision_function(
-        self, X: Any, *, names: Sequence[str] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the log-odds of the second of two classes, or else a score for each class.
-
-        The arguments are those of :meth:`predict`.
-        """
-        return self.ensemble_.decision_function(*self._feature_matrix(X, names))
-
     def terms(self, *, max_pairs: int | None = None) -> Terms:
         """Return the ensemble as a sum of functions of one, two or three features.
 
@@ -69,7 +60,8 @@ class EnsembleRelease(Release):
         max_pairs : int, optional
             Largest number of terms of several features. The weakest others are left out;
             ``typical_change`` and ``largest_change`` of the result say what that changes. By
-            default, all terms are kept, and their sum is the score of the model.
+            default, all terms are kept, and their sum is the score of the model: for a numeric
+            target the prediction, before it is clipped to the range of the target.
 
         Returns
         -------
@@ -98,3 +90,32 @@ class EnsembleRelease(Release):
             return self.terms().feature_importances
         except ParameterError as error:
             raise AttributeError(f"there are no feature_importances_: {error}") from None
+
+
+class ClassEnsembleRelease(ClassPredictions, EnsembleRelease):
+    """An ensemble that predicts classes; see :class:`~privatree.EnsembleModel`."""
+
+    first_version: ClassVar[int] = 3
+
+    def decision_function(
+        self, X: Any, *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the log-odds of the second of two classes, or else a score for each class.
+
+        The arguments are those of :meth:`predict`.
+        """
+        return self.ensemble_.decision_function(*self._feature_matrix(X, names))
+
+
+class NumberEnsembleRelease(NumberPredictions, EnsembleRelease):
+    """An ensemble that predicts numbers; see :class:`~privatree.RegressionEnsembleModel`."""
+
+    first_version: ClassVar[int] = 4
+
+
+def release_ensemble(
+    ensemble: Ensemble, privacy: PrivacyStatement
+) -> ClassEnsembleRelease | NumberEnsembleRelease:
+    """Return the release of an ensemble, by what it predicts."""
+    kind = ClassEnsembleRelease if ensemble.schema.target is None else NumberEnsembleRelease
+    return kind(ensemble.schema, ensemble, privacy)

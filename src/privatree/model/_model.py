@@ -1,25 +1,26 @@
-"""A released model as a fitted classifier of scikit-learn, and the function that loads one."""
+"""Released models as fitted estimators of scikit-learn, and the function that loads one."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, NoReturn, Self
+from typing import Any, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from privatree._support.json_files import read_json
 from privatree.errors import ParameterError
-from privatree.model._ensemble_release import EnsembleRelease
+from privatree.model._ensemble_release import ClassEnsembleRelease, NumberEnsembleRelease
+from privatree.model._reading import has_target
 from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
 from privatree.model._tree_importances import tree_importances
-from privatree.model._tree_release import TreeRelease
+from privatree.model._tree_release import ClassTreeRelease, NumberTreeRelease, TreeRelease
 
 
 class FittedModelMixin:
@@ -54,10 +55,11 @@ class FittedTreeMixin(FittedModelMixin):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """Share of each feature in all decreases of the Gini impurity, in the order of the schema.
+        """Share of each feature in all decreases of the impurity, in the order of the schema.
 
-        It follows from the released tree and costs no privacy: the decreases of scikit-learn's
-        trees, computed from the noisy numbers of records of the leaves and their probabilities. A
+        The impurity is that of Gini for classes, and the variance for a numeric target. The shares
+        follow from the released tree and cost no privacy: the decreases of scikit-learn's trees,
+        computed from the noisy numbers of records of the leaves and what the leaves predict. A
         share is as rough as these numbers: rely on it where the leaves have many more records than
         ``tree_.support_error``, and the feature more than a few percent. Like all importances, it
         is about this tree: another training can choose another one of two features that tell the
@@ -78,20 +80,13 @@ class FittedTreeMixin(FittedModelMixin):
         return found
 
 
-class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What makes a released model a fitted classifier of scikit-learn."""
-
-    def predict_log_proba(
-        self, X: Any, *, names: Sequence[str] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X, names=names)))
+class ReleasedEstimator(BaseEstimator):  # type: ignore[misc]
+    """What makes a released model a fitted estimator of scikit-learn."""
 
     def fit(self, X: Any = None, y: Any = None, **_: Any) -> NoReturn:
         """Raise an error: a released model has no learner that could train it again."""
         raise ParameterError(
-            "a released model cannot be trained again. Call fit of a classifier such as "
+            "a released model cannot be trained again. Call fit of a learner such as "
             "PrivaTreeClassifier, or wrap the model in sklearn.frozen.FrozenEstimator, whose fit "
             "changes nothing."
         )
@@ -105,7 +100,7 @@ class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if params:
             raise ParameterError(
                 f"a released model has no parameters, got {', '.join(map(repr, params))}. "
-                "Set the parameters of a classifier before its fit."
+                "Set the parameters of a learner before its fit."
             )
         return self
 
@@ -123,7 +118,34 @@ class ReleasedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return notebook_html(self) if get_config()["display"] == "diagram" else None
 
 
-class Model(TreeRelease, FittedTreeMixin, ReleasedClassifier):
+class ReleasedClassifier(ClassifierMixin, ReleasedEstimator):  # type: ignore[misc]
+    """What makes a released model a fitted classifier of scikit-learn."""
+
+    def predict_log_proba(
+        self, X: Any, *, names: Sequence[str] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the logarithms of :meth:`predict_proba`; minus infinity for a probability of 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X, names=names)))
+
+
+class ReleasedRegressor(RegressorMixin, ReleasedEstimator):  # type: ignore[misc]
+    """What makes a released model a fitted regressor of scikit-learn."""
+
+
+class _TreeModel(TreeRelease, FittedTreeMixin):
+    """What released trees of classes and of numbers have in common."""
+
+    def decision_path(self, X: Any, *, names: Sequence[str] | None = None) -> csr_matrix[Any]:
+        """Return a sparse matrix (records, nodes) with 1 where a record passes a node.
+
+        The arguments are those of :meth:`predict`. A path includes the root and the leaf.
+        """
+        leaves, places = np.unique(self.apply(X, names=names), return_inverse=True)
+        return _path_matrix(self.tree_, leaves.tolist())[places]
+
+
+class Model(ClassTreeRelease, _TreeModel, ReleasedClassifier):
     """A trained tree with its schema and privacy statement, to show, save and predict with.
 
     A model is a fitted classifier of scikit-learn and works in pipelines, scorers, inspection and
@@ -167,16 +189,31 @@ class Model(TreeRelease, FittedTreeMixin, ReleasedClassifier):
     ['democrat', 'republican', 'democrat']
     """
 
-    def decision_path(self, X: Any, *, names: Sequence[str] | None = None) -> csr_matrix[Any]:
-        """Return a sparse matrix (records, nodes) with 1 where a record passes a node.
 
-        The arguments are those of :meth:`predict`. A path includes the root and the leaf.
-        """
-        leaves, places = np.unique(self.apply(X, names=names), return_inverse=True)
-        return _path_matrix(self.tree_, leaves.tolist())[places]
+class RegressionModel(NumberTreeRelease, _TreeModel, ReleasedRegressor):
+    """A trained tree that predicts a number, with its schema and privacy statement.
+
+    Like :class:`Model`, it is fitted and cannot be trained; it is a regressor of scikit-learn.
+
+    Parameters
+    ----------
+    schema_ : Schema
+        Columns and target that were declared public before training.
+    tree_ : Tree
+        The tree, which must have the same schema.
+    privacy_ : PrivacyStatement
+        The guarantee, its assumptions, and every spend.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns of the schema.
+    feature_names_in_ : ndarray of str
+        Names of the columns, in the order of the schema.
+    """
 
 
-class EnsembleModel(EnsembleRelease, FittedModelMixin, ReleasedClassifier):
+class EnsembleModel(ClassEnsembleRelease, FittedModelMixin, ReleasedClassifier):
     """A trained ensemble with its schema and privacy statement, to save and predict with.
 
     Like :class:`Model`, it is a fitted classifier of scikit-learn that cannot be trained.
@@ -210,8 +247,35 @@ class EnsembleModel(EnsembleRelease, FittedModelMixin, ReleasedClassifier):
     """
 
 
-def load(path: str | os.PathLike[str]) -> Model | EnsembleModel:
-    """Read a tree or an ensemble that ``save`` of a model or classifier wrote.
+class RegressionEnsembleModel(NumberEnsembleRelease, FittedModelMixin, ReleasedRegressor):
+    """A trained ensemble that predicts a number, with its schema and privacy statement.
+
+    Like :class:`Model`, it is fitted and cannot be trained; it is a regressor of scikit-learn.
+
+    Parameters
+    ----------
+    schema_ : Schema
+        Columns and target that were declared public before training.
+    ensemble_ : Ensemble
+        The ensemble, which must have the same schema.
+    privacy_ : PrivacyStatement
+        The guarantee, its assumptions, and every spend.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns of the schema.
+    feature_names_in_ : ndarray of str
+        Names of the columns, in the order of the schema.
+    """
+
+
+AnyModel: TypeAlias = Model | RegressionModel | EnsembleModel | RegressionEnsembleModel
+"""A released model, of any kind."""
+
+
+def load(path: str | os.PathLike[str]) -> AnyModel:
+    """Read a tree or an ensemble that ``save`` of a model or learner wrote.
 
     Parameters
     ----------
@@ -220,8 +284,8 @@ def load(path: str | os.PathLike[str]) -> Model | EnsembleModel:
 
     Returns
     -------
-    Model or EnsembleModel
-        A fitted classifier of scikit-learn.
+    Model, RegressionModel, EnsembleModel or RegressionEnsembleModel
+        A fitted classifier or regressor of scikit-learn.
 
     Raises
     ------
@@ -246,9 +310,12 @@ def load(path: str | os.PathLike[str]) -> Model | EnsembleModel:
     return read_json(path, MODEL_FILE, _model_from_dict)
 
 
-def _model_from_dict(written: Any) -> Model | EnsembleModel:
+def _model_from_dict(written: Any) -> AnyModel:
     check_format(written)
-    return (EnsembleModel if "ensemble" in written else Model).from_dict(written)
+    if "ensemble" in written:
+        ensemble = RegressionEnsembleModel if has_target(written) else EnsembleModel
+        return ensemble.from_dict(written)
+    return (RegressionModel if has_target(written) else Model).from_dict(written)
 
 
 def _path_matrix(tree: Tree, leaves: list[int]) -> csr_matrix[Any]:

@@ -6,10 +6,20 @@ import os
 from typing import Any
 
 from privatree._support.json_files import read_json
-from privatree.model._ensemble_release import EnsembleRelease
+from privatree.model._ensemble_release import (
+    ClassEnsembleRelease,
+    EnsembleRelease,
+    NumberEnsembleRelease,
+    release_ensemble,
+)
 from privatree.model._release import MODEL_FILE, check_format
 from privatree.model._tree import Tree
-from privatree.model._tree_release import TreeRelease
+from privatree.model._tree_release import (
+    ClassTreeRelease,
+    NumberTreeRelease,
+    TreeRelease,
+    release_tree,
+)
 from privatree.model.ensemble import Ensemble
 from privatree.privacy import PrivacyStatement
 
@@ -17,8 +27,16 @@ from privatree.privacy import PrivacyStatement
 def release_from_dict(written: Any) -> TreeRelease | EnsembleRelease:
     """Return the tree or ensemble that a model file has; raise a ModelFormatError for mistakes."""
     check_format(written)
-    kind = EnsembleRelease if "ensemble" in written else TreeRelease
-    return kind.from_dict(written)
+    if "ensemble" in written:
+        return (NumberEnsembleRelease if has_target(written) else ClassEnsembleRelease).from_dict(
+            written
+        )
+    return (NumberTreeRelease if has_target(written) else ClassTreeRelease).from_dict(written)
+
+
+def has_target(written: dict[str, Any]) -> bool:
+    """Return whether the content of a model file has a schema with a target."""
+    return isinstance(written.get("schema"), dict) and "target" in written["schema"]
 
 
 def read_release(path: str | os.PathLike[str]) -> TreeRelease | EnsembleRelease:
@@ -53,8 +71,7 @@ def released_model(model: Any) -> TreeRelease:
     """Return tree, schema and privacy statement of a Model or fitted classifier."""
     if isinstance(model, TreeRelease):
         return model
-    tree = released_tree(model)
-    return TreeRelease(tree.schema, tree, _statement_of(model))
+    return release_tree(released_tree(model), _statement_of(model))
 
 
 def released_any(model: Any) -> TreeRelease | EnsembleRelease:
@@ -63,8 +80,8 @@ def released_any(model: Any) -> TreeRelease | EnsembleRelease:
         return model
     found = released_predictor(model)
     if isinstance(found, Ensemble):
-        return EnsembleRelease(found.schema, found, _statement_of(model))
-    return TreeRelease(found.schema, found, _statement_of(model))
+        return release_ensemble(found, _statement_of(model))
+    return release_tree(found, _statement_of(model))
 
 
 def _statement_of(model: Any) -> PrivacyStatement:

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from privatree._support.atomic_files import replace_file
 from privatree._support.escape import escape_to_one_line
 from privatree._support.json_files import check_json_size
-from privatree.errors import ModelFormatError, ParameterError, SchemaError
+from privatree.errors import ModelFormatError, SchemaError
 from privatree.privacy import SCHEMA_LEAK, PrivacyStatement, shown_amount
 from privatree.schema import Label, Schema
-from privatree.tables import prediction_matrix, read_labels
+from privatree.tables import prediction_matrix
 
 FORMAT, VERSION = "privatree-model", 4
 """Name of the format, and its latest version."""
@@ -40,7 +40,7 @@ class Predictor(Protocol):
     @property
     def used_features(self) -> tuple[int, ...]: ...
 
-    def predict(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.int32]: ...
+    def predict(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]: ...
 
     def predict_proba(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float64]: ...
 
@@ -49,12 +49,14 @@ class Release(ABC):
     """What is released: a schema, a trained tree or ensemble, and a privacy statement.
 
     ``kind`` is the key of the tree or ensemble in the model file, and ``version`` that of the file.
-    ``first_version`` is the first version of the format that has this kind.
+    ``first_version`` is the first version of the format that has this kind. ``has_target`` tells
+    whether it predicts numbers, not classes.
     """
 
     kind: ClassVar[str]
     version: ClassVar[int]
     first_version: ClassVar[int] = 1
+    has_target: ClassVar[bool] = False
     schema_: Schema
     privacy_: PrivacyStatement
 
@@ -81,8 +83,21 @@ class Release(ABC):
     def _describe(self) -> tuple[str, str]:
         """Return what the model is, such as "a tree", and its size, in words."""
 
+    @abstractmethod
+    def _describe_outcome(self) -> str:
+        """Return what the model predicts, in a few words."""
+
+    @abstractmethod
+    def predict(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[Any]:
+        """Predict the class, or the number, of each record."""
+
     def _check_statement(self) -> None:
         """Raise a ModelFormatError if the statement claims more than is true for this schema."""
+        if self.has_target != (self.schema_.target is not None):
+            needed, got = ("a target", "classes")[:: 1 if self.has_target else -1]
+            raise ModelFormatError(
+                f"the schema of this kind of model must have {needed}, got one with {got}."
+            )
         if self.schema_.unconfirmed and not math.isinf(self.privacy_.epsilon):
             raise ModelFormatError(
                 "privacy: epsilon must be infinite where entries of the schema are unconfirmed."
@@ -108,13 +123,8 @@ class Release(ABC):
         return (
             f"<{type(self).__name__}: {what} by {learner}, "
             f"epsilon {shown_amount(self.privacy_.epsilon)}{delta}{whole}, "
-            f"{self.n_features_in_} features, {len(self.schema_.classes)} classes, {size}>"
+            f"{self.n_features_in_} features, {self._describe_outcome()}, {size}>"
         )
-
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """Class labels, in the order of the schema."""
-        return _label_array(self.schema_.classes)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
@@ -126,56 +136,6 @@ class Release(ABC):
         """Number of columns."""
         return len(self.schema_.features)
 
-    def predict(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[Any]:
-        """Predict the class of each record.
-
-        Parameters
-        ----------
-        X : frame
-            A numpy array, pandas or polars frame, or Arrow table, with the columns of the schema.
-            Columns with names may have any order, and columns with other names are ignored.
-        names : sequence of str, optional
-            Names of the columns, if X itself has no names.
-
-        Returns
-        -------
-        array of shape (n_records,)
-            Class labels.
-        """
-        return self.classes_[self._predictor.predict(*self._feature_matrix(X, names))]
-
-    def predict_proba(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.float64]:
-        """Predict the probability of each class, in the order of `classes_`.
-
-        The arguments are those of :meth:`predict`. If the model has no released probabilities, the
-        predicted class has probability 1.
-        """
-        return self._predictor.predict_proba(*self._feature_matrix(X, names))
-
-    def score(
-        self, X: Any, y: Any, sample_weight: Any = None, *, names: Sequence[str] | None = None
-    ) -> float:
-        """Compute the accuracy on records with known labels.
-
-        X and names are those of :meth:`predict`, y has the label of each record, and
-        `sample_weight` has a weight for each record. A label that is missing, or not one of the
-        classes, counts as a wrong prediction. The result is an exact figure about these records:
-        it is not private.
-        """
-        predicted = self._predictor.predict(*self._feature_matrix(X, names))
-        actual = read_labels(y, self.schema_)
-        if len(predicted) != len(actual):
-            raise ParameterError("X and y must have the same number of records.", "y")
-        if len(actual) == 0:
-            raise ParameterError("X must have at least one record, got none.", "X")
-        weights = np.ones(len(actual)) if sample_weight is None else np.asarray(sample_weight)
-        if weights.shape != actual.shape or not weights.sum() > 0:
-            raise ParameterError(
-                "sample_weight must have one number for each record, and a positive sum.",
-                "sample_weight",
-            )
-        return float(np.average(predicted == actual, weights=weights))
-
     def _feature_matrix(
         self, X: Any, names: Sequence[str] | None
     ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -183,10 +143,11 @@ class Release(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the model file as plain dictionaries and lists."""
+        classes = {} if self.has_target else {"classes": list(self.schema_.classes)}
         return {
             "format": FORMAT,
             "version": self.version,
-            "classes": list(self.schema_.classes),
+            **classes,
             "schema": self.schema_.to_dict(),
             self.kind: self._predictor_to_dict(),
             "privacy": self.privacy_.to_dict(),
@@ -196,19 +157,20 @@ class Release(ABC):
     def from_dict(cls, written: Any) -> Self:
         """Return the model that :meth:`to_dict` wrote; raise a ModelFormatError for mistakes."""
         check_format(written)
-        keys = ("format", "version", "classes", "schema", cls.kind, "privacy")
+        classes = () if cls.has_target else ("classes",)
+        keys = ("format", "version", *classes, "schema", cls.kind, "privacy")
         if written.keys() != set(keys):
             raise ModelFormatError(f"a model must have the keys {', '.join(keys)}, and no others.")
         if written["version"] < cls.first_version:
             raise ModelFormatError(
-                f"'version' must be at least {cls.first_version} for an {cls.kind}, "
+                f"'version' must be at least {cls.first_version} for this kind of model, "
                 f"got {written['version']}."
             )
         try:
             schema = Schema.from_dict(written["schema"])
         except SchemaError as error:
             raise ModelFormatError(f"schema: {error}") from None
-        if not _same_labels(written["classes"], schema.classes):
+        if not cls.has_target and not _same_labels(written["classes"], schema.classes):
             raise ModelFormatError("'classes' must equal the classes of the schema.")
         privacy = PrivacyStatement.from_dict(written["privacy"])
         if SCHEMA_LEAK in {leak.name for leak in privacy.leaks} and not schema.unconfirmed:
@@ -263,14 +225,3 @@ def _same_labels(written: Any, classes: Sequence[Label]) -> bool:
         and written == list(classes)
         and [type(label) for label in written] == [type(label) for label in classes]
     )
-
-
-def _label_array(labels: Sequence[Label]) -> NDArray[Any]:
-    """Return an array of str, bool, int or float; of objects if numpy would change a label."""
-    kinds = {type(label) for label in labels}
-    kind = str if kinds == {str} else bool if kinds == {bool} else int if kinds == {int} else float
-    try:
-        array: NDArray[Any] = np.array(labels, dtype=kind)
-    except OverflowError:
-        return np.array(labels, dtype=object)
-    return array if array.tolist() == list(labels) else np.array(labels, dtype=object)

@@ -9,7 +9,8 @@ Node 0 is the root and a child's id is larger than its parent's, so a walk alway
   asks "is missing": all numbers go right, minus infinity too.
 - A category split sends the codes marked in its mask left. An unknown code goes where
   ``Categorical.missing_place`` goes.
-- A leaf has a label and, if the learner released them, class probabilities.
+- A leaf has a label and, if the learner released them, class probabilities. In a tree of a schema
+  with a target, it has a number instead.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from privatree.errors import ModelFormatError
+from privatree.errors import ModelFormatError, ParameterError
 from privatree.model._prediction import (
     Array,
     FloatArray,
@@ -30,17 +31,8 @@ from privatree.model._prediction import (
     pack_tree,
     walk_to_leaves,
 )
+from privatree.model._tree_checks import check_tree, compute_depth, freeze_arrays
 from privatree.schema import Categorical, Schema
-
-MAX_NODES = 2**17
-"""Largest number of nodes: one more than a full tree with 16 levels of splits has."""
-MAX_DEPTH = 1000
-MAX_NOISY_COUNT = 2**40
-"""Largest size of a released count: sums over classes and leaves stay in 64 bits."""
-MAX_MASK = 2**25
-"""Largest length of `goes_left`, so that a small file cannot ask for much memory."""
-
-_OPTIONAL = ("probability", "noisy_counts", "support_error")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +42,7 @@ class Tree:
     Parameters
     ----------
     schema : Schema
-        Features and classes, to whose positions the arrays refer.
+        Features and classes, to whose positions the arrays refer, or a target instead of classes.
     feature : int32 array of shape (n_nodes,)
         Position of the split's feature in the schema; -1 at a leaf.
     threshold : float64 array of shape (n_nodes,)
@@ -65,14 +57,23 @@ class Tree:
         One entry for each category code of each category split, 1 if it goes left. Missing values
         that are separate have the last code.
     label : int32 array of shape (n_nodes,)
-        Class code that a leaf predicts; -1 inside the tree.
+        Class code that a leaf predicts; -1 inside the tree, and everywhere in a tree that predicts
+        a number.
     probability : float64 array of shape (n_nodes, n_classes), optional
         Class probabilities of the leaves, 0 inside the tree. Without this array, a leaf's label
-        has probability 1.
+        has probability 1. None in a tree that predicts a number.
     noisy_counts : int64 array of shape (n_nodes, n_classes), optional
-        Released class counts of the leaves, which noise can make negative; 0 inside the tree.
+        Released class counts of the leaves, which noise can make negative; 0 inside the tree. A
+        tree that predicts a number has one column, for all records of a leaf.
     support_error : int64 array of shape (n_nodes,), optional
         Bound, with a probability of 95%, on the noise in the sum of a leaf's counts.
+    value : float64 array of shape (n_nodes,), optional
+        Number that a leaf predicts, in the range and units of the target; NaN inside the tree.
+        None where the schema has classes.
+    edges : float64 array of shape (n_intervals + 1,), optional
+        Ends of the intervals of the target that `shares` is about, in increasing order.
+    shares : float64 array of shape (n_nodes, n_intervals), optional
+        Noisy share of a leaf's records in each interval; 0 inside the tree.
     counted : {"records", "units"}, default="records"
         What the counts count. It follows from the privacy statement of the model.
 
@@ -93,6 +94,9 @@ class Tree:
     probability: FloatArray | None = None
     noisy_counts: NDArray[np.int64] | None = None
     support_error: NDArray[np.int64] | None = None
+    value: FloatArray | None = None
+    edges: FloatArray | None = None
+    shares: FloatArray | None = None
     counted: str = "records"
     depth: int = field(init=False, repr=False)
     _features: tuple[Any, ...] = field(init=False, repr=False)
@@ -102,29 +106,9 @@ class Tree:
         """Copy the arrays, make them read-only, and check that they are a tree."""
         if not isinstance(self.schema, Schema):
             raise ModelFormatError(f"schema must be a Schema, got {type(self.schema).__name__}.")
-        n_nodes = np.size(self.feature)
-        if not 1 <= n_nodes <= MAX_NODES:
-            raise ModelFormatError(f"a tree must have 1 to {MAX_NODES} nodes, got {n_nodes}.")
-        shapes: dict[str, tuple[type[np.generic], tuple[int, ...]]] = {
-            "feature": (np.int32, (n_nodes,)),
-            "threshold": (np.float64, (n_nodes,)),
-            "left": (np.int32, (n_nodes,)),
-            "right": (np.int32, (n_nodes,)),
-            "mask_start": (np.int64, (n_nodes,)),
-            "goes_left": (np.uint8, (np.size(self.goes_left),)),
-            "label": (np.int32, (n_nodes,)),
-            "probability": (np.float64, (n_nodes, len(self.schema.classes))),
-            "noisy_counts": (np.int64, (n_nodes, len(self.schema.classes))),
-            "support_error": (np.int64, (n_nodes,)),
-        }
-        for name, (kind, shape) in shapes.items():
-            if name not in _OPTIONAL or getattr(self, name) is not None:
-                array = _freeze_array(name, getattr(self, name), kind, shape)
-                object.__setattr__(self, name, array)
-        _check_links(self)
-        _check_splits(self)
-        _check_leaves(self)
-        object.__setattr__(self, "depth", _compute_depth(self))
+        freeze_arrays(self)
+        check_tree(self)
+        object.__setattr__(self, "depth", compute_depth(self))
         object.__setattr__(self, "_features", tuple(self.schema.features.values()))
         object.__setattr__(self, "packed", pack_tree(self))
 
@@ -148,7 +132,7 @@ class Tree:
     def _arrays(self) -> tuple[Array | None, ...]:
         return (self.feature, self.threshold, self.left, self.right, self.mask_start,
                 self.goes_left, self.label, self.probability, self.noisy_counts,
-                self.support_error)  # fmt: skip
+                self.support_error, self.value, self.edges, self.shares)  # fmt: skip
 
     @property
     def support(self) -> NDArray[np.int64] | None:
@@ -272,116 +256,24 @@ class Tree:
         """
         return walk_to_leaves(self, matrix, columns, self.packed.node)
 
-    def predict(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> IntArray:
-        """Return the class code of each record. The arguments are those of :meth:`apply`."""
+    def predict(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> Array:
+        """Return the class code, or the predicted number, of each record.
+
+        The arguments are those of :meth:`apply`.
+        """
+        if self.value is not None:
+            return self.value[self.apply(matrix, columns)]
         return walk_to_leaves(self, matrix, columns, self.packed.label)
 
     def predict_proba(self, matrix: ArrayLike, columns: Sequence[int] | Array) -> FloatArray:
         """Return class probabilities of each record. The arguments are those of :meth:`apply`."""
+        if self.value is not None:
+            raise ParameterError(
+                "a tree that predicts a number has no class probabilities. Call predict."
+            )
         if self.probability is None:
             labels = self.predict(matrix, columns)
             certain = np.zeros((len(labels), len(self.schema.classes)))
             certain[np.arange(len(labels)), labels] = 1.0
             return certain
         return self.probability[self.apply(matrix, columns)]
-
-
-def _freeze_array(name: str, values: Any, kind: type[np.generic], shape: tuple[int, ...]) -> Array:
-    array = np.asarray(values)
-    wanted = np.dtype(kind)
-    if array.shape != shape:
-        raise ModelFormatError(f"{name} must have shape {shape}, got {array.shape}.")
-    if array.dtype.kind not in ("iu" if wanted.kind in "iu" else "f"):
-        raise ModelFormatError(f"{name} must be of type {wanted}, got {array.dtype}.")
-    if wanted.kind in "iu" and array.size:
-        limits = np.iinfo(wanted)
-        if int(array.min()) < limits.min or int(array.max()) > limits.max:
-            raise ModelFormatError(f"the numbers of {name} must fit in the type {wanted}.")
-    if array.dtype == wanted == np.uint8 and isinstance(array.base, bytes):  # is read-only already
-        return array
-    frozen = np.array(array, dtype=wanted, order="C")
-    frozen.flags.writeable = False
-    return frozen
-
-
-def _reject(bad: NDArray[np.bool_], message: str) -> None:
-    if bad.any():
-        raise ModelFormatError(f"node {int(np.flatnonzero(bad)[0])}: {message}")
-
-
-def _check_links(tree: Tree) -> None:
-    """Check that each node but the root has one parent, with a smaller id: no cycle can exist."""
-    nodes = np.arange(tree.n_nodes)
-    inside = tree.feature >= 0
-    for name, child in (("left", tree.left), ("right", tree.right)):
-        _reject(~inside & (child != -1), f"{name} must be -1 at a leaf.")
-        _reject(inside & (child <= nodes), f"{name} must be larger than the node's own id.")
-        _reject(child >= tree.n_nodes, f"{name} must be less than {tree.n_nodes}.")
-    children = np.concatenate([tree.left[inside], tree.right[inside]])
-    parents = np.bincount(children, minlength=tree.n_nodes)
-    parents[0] += 1
-    _reject(parents != 1, "the node must be the child of exactly one node.")
-
-
-def _check_splits(tree: Tree) -> None:
-    features = list(tree.schema.features.values())
-    _reject(tree.feature < -1, "feature must be -1 or a position in the schema.")
-    _reject(tree.feature >= len(features), f"feature must be less than {len(features)}.")
-    low, high, n_codes = (np.zeros(len(features) + 1) for _ in range(3))
-    separate = np.zeros(len(features) + 1, dtype=np.bool_)
-    for position, feature in enumerate(features):
-        if isinstance(feature, Categorical):
-            n_codes[position] = feature.n_codes
-        else:
-            low[position], high[position] = float(feature.low), float(feature.high)
-            separate[position] = feature.separates_missing
-    length = n_codes.astype(np.int64)[tree.feature]  # 0 at leaves: position -1 is the spare
-    numeric, category = (tree.feature >= 0) & (length == 0), length > 0
-    _reject(~numeric & ~np.isnan(tree.threshold), "threshold must be NaN without a numeric split.")
-    asks_missing = separate[tree.feature] & (tree.threshold == -np.inf)
-    inside = (low[tree.feature] <= tree.threshold) & (tree.threshold < high[tree.feature])
-    _reject(
-        numeric & ~inside & ~asks_missing,
-        "threshold must be in the feature's range, and less than high.",
-    )
-    starts = np.where(category, np.cumsum(length) - length, -1)
-    _reject(tree.mask_start != starts, "mask_start must be the end of the mask before, or -1.")
-    if length.sum() > MAX_MASK:
-        raise ModelFormatError(
-            f"all category splits together must have at most {MAX_MASK} categories."
-        )
-    if len(tree.goes_left) != length.sum() or (tree.goes_left > 1).any():
-        raise ModelFormatError(
-            "goes_left must have an entry, 0 or 1, for each category of each category split."
-        )
-
-
-def _check_leaves(tree: Tree) -> None:
-    leaf, n_classes = tree.feature < 0, len(tree.schema.classes)
-    _reject(~leaf & (tree.label != -1), "label must be -1 inside the tree.")
-    _reject(leaf & ((tree.label < 0) | (tree.label >= n_classes)), "label must be a class code.")
-    if (tree.noisy_counts is None) != (tree.support_error is None):
-        raise ModelFormatError("noisy_counts and support_error must be given together.")
-    if tree.noisy_counts is not None and tree.support_error is not None:
-        some = np.any(tree.noisy_counts != 0, axis=1) | (tree.support_error != 0)
-        _reject(~leaf & some, "noisy_counts and support_error must be 0 inside the tree.")
-        _reject(tree.support_error < 0, "support_error must be at least 0.")
-        too_large = np.asarray((np.abs(tree.noisy_counts) > MAX_NOISY_COUNT).any(axis=1))
-        _reject(too_large, f"noisy_counts must be at most {MAX_NOISY_COUNT} in size.")
-    if tree.probability is None:
-        return
-    _reject(~leaf & (tree.probability != 0).any(axis=1), "probability must be 0 inside the tree.")
-    in_range = ((tree.probability >= 0) & (tree.probability <= 1 + 1e-9)).all(axis=1)
-    _reject(leaf & ~in_range, "probability must be in 0 to 1.")
-    off = np.abs(tree.probability.sum(axis=1) - 1.0) > 1e-9
-    _reject(leaf & off, "the probabilities of a leaf must sum to 1.")
-
-
-def _compute_depth(tree: Tree) -> int:
-    depth, level = 0, np.zeros(1, dtype=np.int32)
-    while len(level := level[tree.feature[level] >= 0]):
-        depth += 1
-        if depth > MAX_DEPTH:
-            raise ModelFormatError(f"a tree must have at most {MAX_DEPTH} levels of splits.")
-        level = np.concatenate([tree.left[level], tree.right[level]])
-    return depth

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.model._tree import Tree
+from privatree.model._tree_checks import n_counts
 from privatree.schema import Categorical, Feature, Schema
 
 
@@ -71,13 +73,30 @@ class TreeBuilder:
             label=int(label), probability=row, noisy_counts=counts, support_error=support_error
         )
 
-    def build(self) -> Tree:
-        """Return the finished tree."""
+    def value_leaf(
+        self,
+        node: int,
+        value: float,
+        noisy_count: int | None = None,
+        support_error: int = 0,
+        shares: Sequence[float] | None = None,
+    ) -> None:
+        """Make a node a leaf that predicts a number, in a tree whose schema has a target."""
+        self._check_unfinished(node, 0)
+        self._drafts[node] = NodeDraft(
+            value=float(value),
+            noisy_counts=None if noisy_count is None else [int(noisy_count)],
+            support_error=support_error,
+            shares=None if shares is None else [float(share) for share in shares],
+        )
+
+    def build(self, edges: Sequence[float] | None = None) -> Tree:
+        """Return the finished tree. `edges` are those of the shares of its leaves, if any."""
         finished = [draft for draft in self._drafts if draft is not None]
         if len(finished) < len(self._drafts):
             node = self._drafts.index(None)
             raise ParameterError(f"every node must be split or a leaf, got neither at node {node}.")
-        return assemble_tree(self._schema, finished)
+        return assemble_tree(self._schema, finished, edges)
 
     def _check_unfinished(self, node: int, feature: int) -> Feature:
         if not 0 <= node < len(self._drafts) or self._drafts[node] is not None:
@@ -109,29 +128,26 @@ class NodeDraft(NamedTuple):
     label: int = -1
     probability: list[float] | None = None
     noisy_counts: list[int] | None = None
-    """Released class counts of a leaf; noise can make them negative."""
+    """Released class counts of a leaf, or its one count if it predicts a number. Noise can make
+    them negative."""
     support_error: int = 0
     """Bound on the noise in the sum of `noisy_counts`, with a probability of 95%."""
+    value: float = math.nan
+    """Number that a leaf predicts, in a tree whose schema has a target."""
+    shares: list[float] | None = None
+    """Share of the records of such a leaf in each interval of the target."""
 
 
-def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
+def assemble_tree(
+    schema: Schema, drafts: Sequence[NodeDraft], edges: Sequence[float] | None = None
+) -> Tree:
     """Return the tree of these nodes, the root first. :class:`Tree` checks that it is a tree."""
-    leaves = [draft for draft in drafts if draft.feature < 0]
-    n_classes = len(schema.classes)
-    probability = None
-    if any(leaf.probability is not None for leaf in leaves):
-        if any(leaf.probability is None or len(leaf.probability) != n_classes for leaf in leaves):
-            raise ModelFormatError(
-                f"every leaf must have {n_classes} probabilities, or no leaf may have any."
-            )
-        probability = np.array([draft.probability or [0.0] * n_classes for draft in drafts])
-    counts = support_error = None
-    if any(leaf.noisy_counts is not None for leaf in leaves):
-        if any(leaf.noisy_counts is None or len(leaf.noisy_counts) != n_classes for leaf in leaves):
-            raise ModelFormatError(
-                f"every leaf must have {n_classes} noisy counts, or no leaf must have any."
-            )
-        counts = np.array([draft.noisy_counts or [0] * n_classes for draft in drafts])
+    n_classes, n_shares = len(schema.classes), 0 if edges is None else len(edges) - 1
+    probability = _leaf_rows(drafts, "probability", n_classes, 0.0, "probabilities")
+    counts = _leaf_rows(drafts, "noisy_counts", n_counts(schema), 0, "noisy counts")
+    shares = _leaf_rows(drafts, "shares", n_shares, 0.0, "shares")
+    support_error = None
+    if counts is not None:
         support_error = np.array([draft.support_error for draft in drafts])
     feature, threshold, left, right, masks, label, *_ = zip(*drafts, strict=True)
     starts = accumulate((len(mask or b"") for mask in masks), initial=0)
@@ -148,7 +164,22 @@ def assemble_tree(schema: Schema, drafts: Sequence[NodeDraft]) -> Tree:
         probability=probability,
         noisy_counts=counts,
         support_error=support_error,
+        value=None if schema.target is None else np.array([draft.value for draft in drafts]),
+        edges=None if edges is None else np.array(edges, dtype=np.float64),
+        shares=shares,
     )
+
+
+def _leaf_rows(
+    drafts: Sequence[NodeDraft], name: str, length: int, zero: float, shown: str
+) -> NDArray[Any] | None:
+    """Return a field of all nodes, with zeros inside the tree; None if no leaf has it."""
+    rows = [getattr(draft, name) for draft in drafts if draft.feature < 0]
+    if all(row is None for row in rows):
+        return None
+    if any(row is None or len(row) != length for row in rows):
+        raise ModelFormatError(f"every leaf must have {length} {shown}, or no leaf may have any.")
+    return np.array([getattr(draft, name) or [zero] * length for draft in drafts])
 
 
 def tree_nodes(tree: Tree) -> list[NodeDraft]:
@@ -167,6 +198,10 @@ def _tree_node(tree: Tree, node: int) -> NodeDraft:
             goes_left=bytes(tree.left_mask(node)) if is_category else None,
         )
     leaf = NodeDraft(label=int(tree.label[node]))
+    if tree.value is not None:
+        leaf = leaf._replace(value=float(tree.value[node]))
+    if tree.shares is not None:
+        leaf = leaf._replace(shares=tree.shares[node].tolist())
     if tree.probability is not None:
         leaf = leaf._replace(probability=tree.probability[node].tolist())
     if tree.noisy_counts is not None and tree.support_error is not None:

@@ -1,4 +1,4 @@
-"""How much each feature of a tree tells about the class, from the noisy counts of its leaves."""
+"""How much each feature of a tree tells about what is predicted, from the noisy leaves alone."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ from privatree.model._tree import Tree
 
 
 def tree_importances(tree: Tree) -> NDArray[np.float64] | None:
-    """Return the share of each feature in all decreases of the Gini impurity.
+    """Return the share of each feature in all decreases of the impurity.
 
-    The decrease of a split is that of its node minus those of its children, each times the number
-    of records in the node. A leaf has its noisy number of records, at least 0, with its released
-    probabilities; a split has the sums of its leaves. Without released numbers, the result is None.
-    A tree without a split, or without records, gives zeros.
+    The impurity is that of Gini, or the variance where the tree predicts a number. The decrease of
+    a split is that of its node minus those of its children, each times the number of records in the
+    node. A leaf has its noisy number of records, at least 0, with its released probabilities or
+    its value; a split has the sums of its leaves. Without released numbers, the result is None. A
+    tree without a split, or without records, gives zeros.
     """
-    if tree.support is None or tree.probability is None:
+    means = tree.probability if tree.value is None else np.nan_to_num(tree.value)[:, None]
+    if tree.support is None or means is None:
         return None
-    masses = tree.support[:, None] * tree.probability  # 0 inside the tree
-    for node in tree.splits[::-1].tolist():
-        masses[node] = masses[tree.left[node]] + masses[tree.right[node]]
-    sizes = masses.sum(axis=1)
-    impurities = sizes - (masses**2).sum(axis=1) / np.maximum(sizes, 1.0)
-    splits = tree.splits
-    below = impurities[tree.left[splits]] + impurities[tree.right[splits]]
-    decreases = np.maximum(impurities[splits] - below, 0.0)  # below 0 by rounding alone
+    sizes = tree.support.astype(np.float64)
+    sums = sizes[:, None] * means  # 0 inside the tree
+    splits, left, right = tree.splits, tree.left, tree.right
+    for node in splits[::-1].tolist():
+        sizes[node] = sizes[left[node]] + sizes[right[node]]
+        sums[node] = sums[left[node]] + sums[right[node]]
+    means = sums / np.maximum(sizes, 1.0)[:, None]
+    left, right = left[splits], right[splits]
+    apart = ((means[left] - means[right]) ** 2).sum(axis=1)
+    # what Gini's impurity and the variance lose when two groups with these means are told apart
+    decreases = sizes[left] * sizes[right] / np.maximum(sizes[splits], 1.0) * apart
     found = np.bincount(tree.feature[splits], decreases, minlength=len(tree.schema.features))
     return np.asarray(found / (found.sum() or 1.0), dtype=np.float64)

@@ -1,4 +1,4 @@
-"""A released tree with its schema and privacy statement."""
+"""A released tree with its schema and privacy statement: of classes, or of numbers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError
+from privatree.model._outcomes import ClassPredictions, NumberPredictions
 from privatree.model._release import Predictor, Release
 from privatree.model._tree import Tree
 from privatree.model._tree_json import tree_from_dict, tree_to_dict
@@ -23,10 +24,9 @@ _MANY = 10**9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeRelease(Release):
-    """A trained tree with its schema and privacy statement; see :class:`~privatree.Model`."""
+    """A trained tree with its schema and privacy statement, whatever it predicts."""
 
     kind: ClassVar[str] = "tree"
-    version: ClassVar[int] = 2
 
     schema_: Schema
     tree_: Tree
@@ -60,6 +60,25 @@ class TreeRelease(Release):
     def apply(self, X: Any, *, names: Sequence[str] | None = None) -> NDArray[np.int32]:
         """Return the node number of each record's leaf, for the arguments of :meth:`predict`."""
         return self.tree_.apply(*self._feature_matrix(X, names))
+
+
+class ClassTreeRelease(ClassPredictions, TreeRelease):
+    """A tree that predicts classes; see :class:`~privatree.Model`."""
+
+    version: ClassVar[int] = 2
+
+
+class NumberTreeRelease(NumberPredictions, TreeRelease):
+    """A tree that predicts numbers; see :class:`~privatree.RegressionModel`."""
+
+    version: ClassVar[int] = 4
+    first_version: ClassVar[int] = 4
+
+
+def release_tree(tree: Tree, privacy: PrivacyStatement) -> ClassTreeRelease | NumberTreeRelease:
+    """Return the release of a tree, by what it predicts."""
+    kind = ClassTreeRelease if tree.schema.target is None else NumberTreeRelease
+    return kind(tree.schema, tree, privacy)
 
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:

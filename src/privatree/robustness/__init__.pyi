@@ -8,6 +8,7 @@ from privatree.robustness.attacks._attacks import (
 from privatree.robustness.certificates._certificate import (
     AccuracyCertificate,
     AttackSuccessCertificate,
+    ErrorCertificate,
 )
 from privatree.robustness.certificates._certify import (
     accuracy_certificate,
@@ -15,6 +16,11 @@ from privatree.robustness.certificates._certify import (
     claimed_accuracy_certificate,
     prediction_certificates,
 )
+from privatree.robustness.certificates._certify_numbers import (
+    error_certificate,
+    prediction_intervals,
+)
+from privatree.robustness.certificates._intervals import PredictionIntervals
 from privatree.robustness.certificates._predictions import PredictionCertificates
 from privatree.robustness.dpa._classifier import DPAClassifier
 from privatree.robustness.poisoning_bounds._bounds import EpsilonDP, best, bounds
@@ -25,15 +31,19 @@ __all__ = [
     "BackdoorAttack",
     "DPAClassifier",
     "EpsilonDP",
+    "ErrorCertificate",
     "InsertionAttack",
     "LabelFlipAttack",
     "PoisonedData",
     "PredictionCertificates",
+    "PredictionIntervals",
     "accuracy_certificate",
     "art_classifier",
     "attack_success_certificate",
     "best",
     "bounds",
     "claimed_accuracy_certificate",
+    "error_certificate",
     "prediction_certificates",
+    "prediction_intervals",
 ]

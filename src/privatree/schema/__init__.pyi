@@ -4,5 +4,7 @@ from privatree.schema._features import Categorical as Categorical
 from privatree.schema._features import Feature as Feature
 from privatree.schema._features import Numeric as Numeric
 from privatree.schema._schema import Schema as Schema
+from privatree.schema._target import TARGET_CODES as TARGET_CODES
+from privatree.schema._target import Target as Target
 from privatree.schema._value_checks import Label as Label
 from privatree.schema._value_checks import shorten_value as shorten_value

@@ -1,4 +1,4 @@
-"""What is public about the data: feature kinds, ranges, categories and class labels.
+"""What is public about the data: feature kinds, ranges, categories, and class labels or a target.
 
 A person writes a :class:`Schema` from public knowledge (a codebook, a law, a unit of measurement).
 It is never silently read from the records. The types of columns are public too: pass a frame whose
@@ -12,7 +12,9 @@ Every value is treated in a fixed, public way, the same in training and in predi
 - a missing or unknown category counts as ``Categorical.missing``, by default the first category;
 - with ``missing="separate"``, a missing number counts as smaller than all numbers, and a missing or
   unknown category is one more category, so that a tree can ask whether a value is missing;
-- a record whose label is missing or not among the classes is left out of training.
+- a record whose label is missing or not among the classes is left out of training;
+- a numeric target outside its range counts as the nearer end, and a record whose target is missing
+  or not a number is left out of training.
 
 A value that *was* read from the records (:meth:`Schema.infer`, ``privatree schema draft``) is
 marked as ``unconfirmed``, in memory and in files, until a person removes the mark. A model that was
@@ -39,6 +41,7 @@ from privatree.schema._features import (
     feature_from_dict,
     feature_to_dict,
 )
+from privatree.schema._target import INFERRED_TARGET_KEYS, Target
 from privatree.schema._value_checks import (
     Label,
     check_min_records,
@@ -65,14 +68,15 @@ _MAX_IN_REPR = 6
 
 @dataclass(frozen=True, repr=False)
 class Schema:
-    """The public description of a dataset: its features, in order, and its class labels.
+    """The public description of a dataset: its features, in order, and its class labels or target.
 
     Parameters
     ----------
     features : mapping of str to Numeric or Categorical
         Column names and their features, in order.
     classes : sequence of str, or of numbers, or of bool
-        Labels that can be predicted, at least two.
+        Labels that can be predicted, at least two. Give either `classes`, for a classifier, or
+        `target`, for a regressor.
     classes_confirmed : bool, default=True
         False if the classes were read from the records and are not confirmed to be public. For
         features, see their parameter ``unconfirmed``.
@@ -94,6 +98,8 @@ class Schema:
         False if `min_records` was read from the records and is not confirmed to be public.
     unit_confirmed : bool, default=True
         False if `unit` was guessed from the records and nobody has confirmed it.
+    target : Target, optional
+        Range of the number that is predicted. Then `classes` is empty.
 
     Examples
     --------
@@ -107,7 +113,7 @@ class Schema:
     """
 
     features: Mapping[str, Feature]
-    classes: Sequence[Label]
+    classes: Sequence[Label] = ()
     classes_confirmed: bool = True
     csv: CsvDialect | None = None
     min_records: int | None = None
@@ -115,6 +121,7 @@ class Schema:
     min_records_confirmed: bool = True
     unit: str | None = None
     unit_confirmed: bool = True
+    target: Target | None = None
 
     def __post_init__(self) -> None:
         """Raise a SchemaError if a name, a feature, the classes or another entry is invalid."""
@@ -135,10 +142,7 @@ class Schema:
             check_schema_text("feature names", name): f for name, f in self.features.items()
         }
         object.__setattr__(self, "features", MappingProxyType(features))
-        object.__setattr__(
-            self, "classes", check_schema_labels("classes", self.classes, at_least=2)
-        )
-        check_schema_bool("classes_confirmed", self.classes_confirmed)
+        self._check_predicted()
         if self.csv is not None and not isinstance(self.csv, CsvDialect):
             raise SchemaError(f"csv must be a CsvDialect or None, got {shorten_value(self.csv)}.")
         self._check_min_records()
@@ -147,6 +151,47 @@ class Schema:
             raise SchemaError(f"about must be an About or None, got {shorten_value(self.about)}.")
         if self.about == About():
             object.__setattr__(self, "about", None)
+        if self.target is not None and self.target.name is not None:
+            self._check_target_name(self.target.name)
+
+    def _check_predicted(self) -> None:
+        """Check that there are either classes or a numeric target."""
+        check_schema_bool("classes_confirmed", self.classes_confirmed)
+        has_classes = self.classes is not None and self.classes != ()
+        if self.target is None and not has_classes:
+            raise SchemaError(
+                "a schema must have classes, for a classifier, or a target, for a regressor, but "
+                "has neither."
+            )
+        if self.target is None:
+            labels = check_schema_labels("classes", self.classes, at_least=2)
+            object.__setattr__(self, "classes", labels)
+            return
+        if not isinstance(self.target, Target):
+            raise SchemaError(
+                f"target must be a Target or None, got {shorten_value(self.target)}. The name of "
+                "the column belongs to about."
+            )
+        if has_classes:
+            raise SchemaError(
+                "a schema must have either classes or a target, but has both. Remove the classes "
+                "if the target is a number."
+            )
+        if not self.classes_confirmed:
+            raise SchemaError(
+                "classes must be given where they are marked as unconfirmed. Delete the mark."
+            )
+        object.__setattr__(self, "classes", ())
+
+    def _check_target_name(self, name: str) -> None:
+        """Make the name of the target the one that is published with the model."""
+        about = self.about or About()
+        if about.target not in (None, name.strip()):
+            raise SchemaError(
+                f"the target must have one name, got {shorten_value(name)} and, in about, "
+                f"{shorten_value(about.target)}."
+            )
+        object.__setattr__(self, "about", replace(about, target=name))
 
     def _check_unit(self) -> None:
         check_schema_bool("unit_confirmed", self.unit_confirmed)
@@ -181,15 +226,17 @@ class Schema:
         return isinstance(other, Schema) and self._identity == other._identity
 
     def __repr__(self) -> str:
-        """Return a short text with the first columns and classes, for the repr of estimators."""
+        """Return a short text with the first columns and the classes or target."""
         kinds = [
             f"{shorten_value(name)}: {type(kind).__name__}" for name, kind in self.features.items()
         ]
         marks = ", some of it unconfirmed" if self.unconfirmed else ""
-        return (
-            f"Schema(features={{{_schema_entries_for_repr(kinds)}}}, "
-            f"classes=[{_schema_entries_for_repr(list(map(shorten_value, self.classes)))}]{marks})"
-        )
+        if self.target is None:
+            labels = _schema_entries_for_repr(list(map(shorten_value, self.classes)))
+            predicted = f"classes=[{labels}]"
+        else:
+            predicted = f"target=Target({self.target.low}, {self.target.high})"
+        return f"Schema(features={{{_schema_entries_for_repr(kinds)}}}, {predicted}{marks})"
 
     def __hash__(self) -> int:
         """Return a hash of everything that ``==`` compares."""
@@ -237,12 +284,13 @@ class Schema:
         """
         of_schema = ((mark,) for mark in self._own_marks)
         of_csv = () if self.csv is None else tuple(("csv", mark) for mark in self.csv.unconfirmed)
+        of_target = () if self.target is None else self.target.unconfirmed
         of_features = (
             ("features", name, mark)
             for name, feature in self.features.items()
             for mark in feature.unconfirmed
         )
-        return (*of_schema, *of_csv, *of_features)
+        return (*of_schema, *(("target", mark) for mark in of_target), *of_csv, *of_features)
 
     @property
     def _own_marks(self) -> list[str]:
@@ -261,6 +309,8 @@ class Schema:
         """
         marked = {name: f for name, f in self.features.items() if f.unconfirmed}
         entries = self._own_marks
+        if self.target is not None and self.target.unconfirmed:
+            entries.append(f"target: {', '.join(self.target.unconfirmed)}")
         if self.csv is not None and self.csv.unconfirmed:
             entries.append(f"csv: {', '.join(self.csv.unconfirmed)}")
         for name, feature in list(marked.items())[:_MAX_NAMED]:
@@ -280,6 +330,7 @@ class Schema:
         """
         features = {name: replace(f, unconfirmed=()) for name, f in self.features.items()}
         csv = None if self.csv is None else replace(self.csv, unconfirmed=())
+        target = None if self.target is None else replace(self.target, unconfirmed=())
         return replace(
             self,
             features=features,
@@ -287,6 +338,7 @@ class Schema:
             csv=csv,
             min_records_confirmed=True,
             unit_confirmed=True,
+            target=target,
         )
 
     def all_unconfirmed(self) -> Schema:
@@ -296,13 +348,17 @@ class Schema:
             for name, f in self.features.items()
         }
         csv = None if self.csv is None else self.csv.all_unconfirmed()
+        target = self.target
+        if target is not None:
+            target = replace(target, unconfirmed=(*target.unconfirmed, *INFERRED_TARGET_KEYS))
         return replace(
             self,
             features=features,
-            classes_confirmed=False,
+            classes_confirmed=target is not None,
             csv=csv,
             min_records_confirmed=self.min_records is None,
             unit_confirmed=self.unit is None,
+            target=target,
         )
 
     # --- dictionary and TOML ------------------------------------------------------------------
@@ -310,11 +366,12 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, as in a schema's TOML file and a model's JSON."""
         return {
-            "classes": list(self.classes),
+            **({} if self.target is not None else {"classes": list(self.classes)}),
             **({} if self.unit is None else {"unit": self.unit}),
             **({} if self.min_records is None else {"min_records": self.min_records}),
             **({"unconfirmed": self._own_marks} if self._own_marks else {}),
             **({} if self.about is None else {"about": self.about.to_dict()}),
+            **({} if self.target is None else {"target": self.target.to_dict()}),
             **({} if self.csv is None else {"csv": self.csv.to_dict()}),
             "features": {name: feature_to_dict(f) for name, f in self.features.items()},
         }
@@ -327,18 +384,19 @@ class Schema:
         """
         if not isinstance(written, dict):
             raise SchemaError("a schema must be a table with 'classes' and 'features'.")
-        needed = {"classes", "features"}
-        allowed = {*needed, "unconfirmed", "csv", "min_records", "about", "unit"}
+        needed = {"features"} if "target" in written else {"classes", "features"}
+        allowed = {"classes", "target", "features"}
+        allowed |= {"unconfirmed", "csv", "min_records", "about", "unit"}
         check_schema_keys("the schema", written, allowed, needed=needed)
         features = written["features"]
         if not isinstance(features, dict):
             raise SchemaError("'features' must be a table of columns.")
-        if not isinstance(written["classes"], list):
+        if not isinstance(written.get("classes", []), list):
             raise SchemaError("'classes' must be a list of labels.")
         marks = check_unconfirmed_names(written.get("unconfirmed", ()), _MARKED_KEYS)
         return cls(
             {name: feature_from_dict(name, entry) for name, entry in features.items()},
-            tuple(written["classes"]),
+            tuple(written.get("classes", ())),
             classes_confirmed="classes" not in marks,
             csv=CsvDialect.from_dict(written["csv"]) if "csv" in written else None,
             min_records=written.get("min_records"),
@@ -346,6 +404,7 @@ class Schema:
             min_records_confirmed="min_records" not in marks,
             unit=written.get("unit"),
             unit_confirmed="unit" not in marks,
+            target=Target.from_dict(written["target"]) if "target" in written else None,
         )
 
     def to_toml(self, path: str | Path) -> None:
@@ -364,17 +423,19 @@ class Schema:
         return read_toml(path, cls.from_dict)
 
     @classmethod
-    def infer(cls, X: Any, y: Any) -> Schema:
+    def infer(cls, X: Any, y: Any, *, numeric_target: bool = False) -> Schema:
         """Read a schema from the records themselves. **This leaks**, and issues a warning.
 
         Ranges are the smallest and largest finite values. Categories and classes are the values
-        that occur. Everything is marked as unconfirmed, so a model trained with this schema has no
-        finite epsilon. Use it to draft a schema that a person then checks against public knowledge.
+        that occur. With `numeric_target`, y is a number to predict, and the schema has its range in
+        place of classes. Everything is marked as unconfirmed, so a model trained with this schema
+        has no finite epsilon. Use it to draft a schema that a person then checks against public
+        knowledge.
         A :class:`PrivacyLeakWarning` is always issued.
         """
         from privatree.inspection import infer_schema
 
-        return infer_schema(X, y)
+        return infer_schema(X, y, numeric_target=numeric_target)
 
     # --- not private: for the owner of the records --------------------------------------------
 
@@ -383,9 +444,10 @@ class Schema:
 
         Training never reports such values, because an error would reveal something about a record:
         a number is clipped to its range, an unknown category counts as missing, and a record with
-        an unknown label is left out. This method counts them, shows examples of values, and
-        lists the columns that ``fit`` would refuse. The result is about single records: keep it to
-        yourself, and do not narrow the schema to what you see. ``fit`` never calls this method.
+        an unknown label, or a target that is no number, is left out. This method counts them, shows
+        examples of values, and lists the columns that ``fit`` would refuse. The result is about
+        single records: keep it to yourself, and do not narrow the schema to what you see. ``fit``
+        never calls this method.
 
         Parameters
         ----------

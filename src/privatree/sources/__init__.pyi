@@ -2,6 +2,7 @@ from privatree.sources._arrow_source import ArrowSource
 from privatree.sources._data_file import DataFile as DataFile
 from privatree.sources._data_file import check_column_type as check_column_type
 from privatree.sources._data_file import check_file_unit_type as check_file_unit_type
+from privatree.sources._data_file import target_as_feature as target_as_feature
 from privatree.sources._data_file import trim_column_names as trim_column_names
 from privatree.sources._data_file import wanted_columns as wanted_columns
 from privatree.sources._file_sources import CsvSource, ParquetSource

@@ -22,13 +22,14 @@ from numpy.typing import NDArray
 from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import list_some_names
 from privatree.errors import SchemaError
-from privatree.schema import Categorical, Feature, Schema
+from privatree.schema import Categorical, Feature, Numeric, Schema
 from privatree.tables import (
     ColumnType,
     LazyColumn,
     arrow_column_type,
     check_class_type,
     check_feature_type,
+    check_target_type,
     check_unit_type,
     parse_text_column,
     parse_text_numbers,
@@ -172,7 +173,7 @@ class FoundColumns:
 
     file: DataFile
     wanted: Mapping[str, Feature]
-    """Features by column name; the target, if any, is a Categorical of the classes."""
+    """Features by column name, with the target, if any."""
     positions: list[int]
     """Position of each wanted column."""
     kept: list[int]
@@ -219,7 +220,7 @@ class FoundColumns:
 
 
 def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
-    """Return the features by column name; the target, if any, as a Categorical of the classes."""
+    """Return the features by column name, with the target, if any, as one more feature."""
     if target is None:
         return dict(schema.features)
     if target in schema.features:
@@ -232,7 +233,15 @@ def wanted_columns(schema: Schema, target: str | None) -> dict[str, Feature]:
             f"the target {target!r} must not be the unit of the schema. Name the column that says "
             "who a row is about."
         )
-    return {**schema.features, target: Categorical(schema.classes)}
+    return {**schema.features, target: target_as_feature(schema)}
+
+
+def target_as_feature(schema: Schema) -> Feature:
+    """Return a Categorical of the classes, or a Numeric with the range of the numeric target."""
+    found = schema.target
+    if found is None:
+        return Categorical(schema.classes)
+    return Numeric(found.low, found.high, integer=found.integer)
 
 
 def find_file_columns(
@@ -309,9 +318,11 @@ def check_column_type(
     The error depends on the type alone, so it reveals nothing about the records.
     """
     try:
-        if is_target and isinstance(feature, Categorical):
-            check_class_type(f"column {name!r}", found, feature.categories)
-        else:
+        if not is_target:
             check_feature_type(name, found, feature, of_a_frame=True)
+        elif isinstance(feature, Numeric):
+            check_target_type(f"column {name!r}", found)
+        else:
+            check_class_type(f"column {name!r}", found, feature.categories)
     except SchemaError as error:
         raise SchemaError(f"{file}: {error}") from None

@@ -88,7 +88,7 @@ class FrameRecords(Records):
     def counts(self, binner: Binner) -> tuple[BinnedRecords, int]:
         batch, n_rows = self._batch, self._batch.n_rows
         if batch.unit is not None:
-            batch, n_rows = with_unit_totals(batch, binner.schema.classes, self._max_weight)
+            batch, n_rows = with_unit_totals(batch, binner.schema, self._max_weight)
         is_weighed = batch.unit is not None or batch.weight is not None
         weigher = Weigher(self._max_weight) if is_weighed else None
         codes, labels, weights = binner.bin_and_weigh(batch, weigher, threads=THREADS)
@@ -96,7 +96,7 @@ class FrameRecords(Records):
             codes,
             binner.n_codes,
             labels,
-            len(binner.schema.classes),
+            binner.n_classes,
             weights=weights,
             full_weight=full_weight_of(weigher),
         )
@@ -240,7 +240,7 @@ class Source(Records):
         """Return the rule that weighs records. With units, this is one pass over all records."""
         if self._unit_column is None:
             return Weighing(Weigher(self._max_weight) if self.weight is not None else None)
-        totals = self.answer(UnitQuery(tuple(schema.classes), self._max_weight))
+        totals = self.answer(UnitQuery(schema, self._max_weight))
         weigher = Weigher(self._max_weight, totals)
         return Weighing(weigher, totals.exact_units, self._exact_rows or 0)
 

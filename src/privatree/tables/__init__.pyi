@@ -12,9 +12,12 @@ from privatree.tables._columns import are_class_codes as are_class_codes
 from privatree.tables._columns import category_code_dtype as category_code_dtype
 from privatree.tables._columns import check_class_type as check_class_type
 from privatree.tables._columns import check_feature_type as check_feature_type
+from privatree.tables._columns import check_label_type as check_label_type
+from privatree.tables._columns import check_target_type as check_target_type
 from privatree.tables._columns import column_to_clipped_numbers as column_to_clipped_numbers
 from privatree.tables._columns import column_to_codes as column_to_codes
 from privatree.tables._columns import column_to_numbers as column_to_numbers
+from privatree.tables._columns import label_codes as label_codes
 from privatree.tables._containers import Table as Table
 from privatree.tables._containers import is_instance_by_name as is_instance_by_name
 from privatree.tables._editing import Rows as Rows
@@ -31,6 +34,7 @@ from privatree.tables._frames import frame_batch as frame_batch
 from privatree.tables._frames import prediction_matrix as prediction_matrix
 from privatree.tables._frames import read_features as read_features
 from privatree.tables._frames import read_labels as read_labels
+from privatree.tables._frames import read_target as read_target
 from privatree.tables._opening import collect_lazy_frame as collect_lazy_frame
 from privatree.tables._opening import open_frame as open_frame
 from privatree.tables._opening import open_labels as open_labels

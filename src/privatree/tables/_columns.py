@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from privatree.errors import SchemaError
-from privatree.schema import Categorical, Feature, Label, Numeric
+from privatree.schema import Categorical, Feature, Label, Numeric, Schema
 from privatree.tables._python_values import plain_python_values, python_values_to_numbers
 
 _FEW_LABELS = 4
@@ -118,6 +118,26 @@ def check_class_type(where: str, found: ColumnType, classes: Sequence[Label]) ->
         _check_column_holds_labels(where, "classes", found, classes)
 
 
+def check_target_type(where: str, found: ColumnType) -> None:
+    """Raise a SchemaError if the type of a column cannot hold a numeric target.
+
+    The error message uses only the type, so it reveals nothing about any record.
+    """
+    if found.kind not in ("number", "bool", "object"):
+        raise SchemaError(
+            f"{where} has type {found.name}, but the schema declares a numeric target. Convert "
+            "the column to numbers, or declare classes in the schema."
+        )
+
+
+def check_label_type(where: str, found: ColumnType, schema: Schema) -> None:
+    """Raise a SchemaError if the type of a column can hold no class, or no numeric target."""
+    if schema.target is None:
+        check_class_type(where, found, schema.classes)
+    else:
+        check_target_type(where, found)
+
+
 def _column_can_be_all_missing(found: ColumnType) -> bool:
     """Tell whether a text column gets this type if all of its values are missing.
 
@@ -189,6 +209,17 @@ def column_to_codes(
     if isinstance(column, ValueColumn):
         return found
     return np.take(np.append(found, np.array([place], dtype=dtype)), column.codes)
+
+
+def label_codes(column: Column, schema: Schema) -> NDArray[np.signedinteger[Any]]:
+    """Read labels as positions in the classes of a schema, and numeric targets as their codes.
+
+    Missing values, unknown labels and values that are no number become -1: their records are left
+    out.
+    """
+    if schema.target is not None:
+        return schema.target.code_of(column_to_numbers(column))
+    return column_to_codes(column, schema.classes, -1, np.min_scalar_type(-len(schema.classes)))
 
 
 def category_code_dtype(feature: Categorical) -> np.dtype[Any]:

@@ -23,11 +23,13 @@ from privatree.tables._columns import (
     Column,
     NumberColumn,
     category_code_dtype,
-    check_class_type,
     check_feature_type,
+    check_label_type,
+    check_target_type,
     column_to_clipped_numbers,
     column_to_codes,
     column_to_numbers,
+    label_codes,
 )
 from privatree.tables._containers import Table, object_column
 from privatree.tables._opening import open_frame, open_labels
@@ -59,12 +61,23 @@ def read_features(X: Any, schema: Schema, names: Sequence[str] | None = None) ->
 def read_labels(y: Any, schema: Schema) -> NDArray[np.int32]:
     """Read labels as positions in the classes of a schema; -1 for a missing or unknown label.
 
-    A SchemaError is raised if the type of the labels contradicts the classes. A floating type is
-    always accepted, because labels that are all missing have such a type.
+    Numeric targets become their codes. A SchemaError is raised if the type of the labels
+    contradicts the schema. A floating type is always accepted, because labels that are all missing
+    have such a type.
     """
     (column,) = open_labels(y).columns
-    check_class_type("y", column.type, schema.classes)
-    return column_to_codes(column.read(), schema.classes, -1, np.int32)
+    check_label_type("y", column.type, schema)
+    return label_codes(column.read(), schema).astype(np.int32)
+
+
+def read_target(y: Any) -> NDArray[np.float64]:
+    """Read a numeric target; NaN for what is missing or not a number.
+
+    A SchemaError is raised if the type of the target cannot hold numbers.
+    """
+    (column,) = open_labels(y).columns
+    check_target_type("y", column.type)
+    return column_to_numbers(column.read())
 
 
 def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = None) -> Batch:
@@ -75,7 +88,7 @@ def frame_batch(X: Any, y: Any, schema: Schema, names: Sequence[str] | None = No
     table, positions = _open_frame_for_schema(X, schema, names)
     target = open_labels(y)
     (labels,) = target.columns
-    check_class_type("y", labels.type, schema.classes)
+    check_label_type("y", labels.type, schema)
     check_same_length(table.n_rows, target.n_rows)
     in_order = positions == list(range(len(table.columns)))
     features = [table.columns[position] for position in positions]

@@ -11,7 +11,7 @@ from privatree.audit import Universe, exact_law, exact_privacy_loss, shape_of
 from privatree.audit.exact._enumeration import Script, ScriptedLedger, run_every_execution
 from privatree.counting import BinnedRecords
 from privatree.errors import TooFewRecordsError
-from privatree.learners.tree import Growth, SubtreeNode, grow_tree
+from privatree.learners.tree import ClassGrowth, SubtreeNode, grow_tree
 from privatree.learners.tree import _plan as record_plan
 from privatree.privacy import Ledger, Randomness
 from privatree.schema import Categorical, Numeric, Schema
@@ -454,7 +454,7 @@ def exact_size(real):
     ("method", "mutant"), [("decide_stage", leaf_where_empty), ("release_size", exact_size)]
 )
 def test_mutants_that_look_are_seen(monkeypatch, method, mutant):
-    monkeypatch.setattr(Growth, method, mutant(getattr(Growth, method)))
+    monkeypatch.setattr(ClassGrowth, method, mutant(getattr(ClassGrowth, method)))
     u = Universe.of(40, "5", 3)
     assert looks_at_records(u, u.plan(1, max_depth=6, lookahead=1))
 
@@ -518,7 +518,9 @@ def test_a_stop_by_the_exact_number_of_records_is_seen(monkeypatch):
     u = Universe.of(2)
     plan = u.plan(8, 1, min_records=2, largest_count=512)
     monkeypatch.setattr(
-        Growth, "has_enough_records", lambda growth, _: growth._records.class_totals().sum() >= 2
+        ClassGrowth,
+        "has_enough_records",
+        lambda growth, _: growth._records.class_totals().sum() >= 2,
     )
     found = exact_privacy_loss(u, plan, u.tables(1), counts=(0, 1, 512))
     assert found.loss == math.inf

@@ -7,17 +7,20 @@ import pytest
 
 from privatree.counting import BinnedRecords, Candidates, Groups
 from privatree.counting.sums import (
+    FINE_STEPS,
     CodeBranch,
     CodeSplit,
     CodeStep,
+    ResidualRule,
     RoundTables,
     WeightRule,
     evaluate_rounds,
 )
-from privatree.counting.sums._signed_sums import MemorySums, PassSums
+from privatree.counting.sums._pass_sums import PassSums
+from privatree.counting.sums._signed_sums import MemorySums
 from privatree.errors import SourceError
 from privatree.learners.boosting._measure import root_measure
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import TARGET_CODES, Categorical, Numeric, Schema
 
 SCHEMA = Schema(
     {
@@ -118,12 +121,9 @@ def test_without_rows_there_are_sums_by_code_only():
 class Batches:
     """A source of batches whose codes are given."""
 
-    def __init__(self, codes, labels, weights, n_rows=N):
-        self.arrays, self.n_rows, self.n_codes = (
-            (codes, labels, weights),
-            n_rows,
-            CANDIDATES.n_codes,
-        )
+    def __init__(self, codes, labels, weights, n_rows=N, n_classes=2):
+        self.arrays, self.n_rows, self.n_classes = (codes, labels, weights), n_rows, n_classes
+        self.n_codes = CANDIDATES.n_codes
 
     def bin_and_weigh(self, batch, weigher):
         first, last = batch.place
@@ -191,3 +191,39 @@ def test_threads_and_large_sums_change_nothing(monkeypatch):
         assert np.array_equal(one.exact_rows, 2**24 * single.exact_rows)
         assert np.array_equal(one.exact_sums, 2**24 * single.exact_sums)
     assert np.abs(found[0].exact_sums).max() > 2**31
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_residuals_of_a_numeric_target_in_memory_and_by_passes(weighted):
+    codes, _, weights = records(6, weighted)
+    rng = np.random.default_rng(7)
+    targets = rng.integers(0, TARGET_CODES, N).astype(np.uint16)
+    full = 16 if weighted else 1
+    in_memory = BinnedRecords(
+        codes, CANDIDATES.n_codes, targets, TARGET_CODES, weights=weights, full_weight=full
+    )
+    totals = in_memory.class_totals()[0]
+    in_memory.merge_classes(np.zeros(TARGET_CODES, np.uint8), 1)
+    memory = in_memory.open_sums(1)
+    source = Batches(codes, targets, weights, n_classes=TARGET_CODES)
+    passes = PassSums(source.answer, source, None, None, full, N, totals, 1, "changed")
+    start, expected = 30_000 * FINE_STEPS, np.full(N, 30_000 * FINE_STEPS)
+    roots = root_measure(CANDIDATES, [0, 1])
+    ends = np.array([2**10, 2**16, 2**20, 2**23])
+    for amount in (2**20, 70_001, 1):
+        function = random_function(rng, 2)
+        tables = RoundTables.of_function(function, 2, [amount])
+        expected += [amount * value(function, row) for row in codes]
+        residuals = targets.astype(np.int64) * FINE_STEPS + FINE_STEPS // 2 - expected
+        places = np.minimum(np.searchsorted(ends, np.abs(residuals)), len(ends) - 1)
+        counts = np.bincount(places, weights, len(ends)).astype(int)
+        signed = np.rint(255 * np.clip(residuals / 2**21, -1, 1)).astype(int)
+        signed = signed * (1 if weights is None else weights)
+        for sums in (memory, passes):
+            sums.add_round(tables)
+            assert sums.residual_counts(start, ends).tolist() == counts.tolist()
+            (found,) = sums.round_sums(ResidualRule(start, 2**21), roots.rows, [])
+            assert found.exact_sums[:10].tolist() == np.bincount(codes[:, 0], signed, 10).tolist()
+    targets[0] += 1
+    with pytest.raises(SourceError, match="changed"):
+        passes.residual_counts(start, ends)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from privatree.counting.sums import FULL_SIGNED_WEIGHT, WeightRule
+from privatree.counting.sums import FINE_STEPS, FULL_SIGNED_WEIGHT, ResidualRule, WeightRule
 
 
 def signed(rule, scores, labels, weights=None):
@@ -64,3 +64,20 @@ def test_extreme_scores_neither_overflow_nor_exceed_the_full_weight():
     assert found.tolist() == [0, 255]
     steep = WeightRule.of_round(100.0, 200, (-1, 1), 4)
     assert steep.table[[0, -1]].tolist() == [255, 0]
+
+
+def test_residuals_are_rounded_and_clipped_in_whole_numbers():
+    rule = ResidualRule(start=1000 * FINE_STEPS, scale=30 * FINE_STEPS + 7)
+    targets = np.array([0, 990, 999, 1000, 1001, 1030, 1031, 65_535], np.uint16)
+    for score in (0, -3 * FINE_STEPS, 11):
+        found = signed(rule, np.full((len(targets), 1), score), targets)
+        for target, weight in zip(targets.tolist(), found.tolist(), strict=True):
+            residual = target * FINE_STEPS + FINE_STEPS // 2 - rule.start - score
+            size = min(255, math.floor(Fraction(255 * abs(residual), rule.scale) + Fraction(1, 2)))
+            assert weight == (size if residual > 0 else -size)
+
+
+def test_residuals_of_the_largest_predictions_do_not_overflow():
+    rule = ResidualRule(start=0, scale=1)
+    scores = np.array([[2**31 - 1], [-(2**31)]])
+    assert signed(rule, scores, np.array([0, 65_535], np.uint16)).tolist() == [-255, 255]

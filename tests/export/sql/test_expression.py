@@ -66,6 +66,18 @@ def test_the_expression_alone(strange, databases, database, dialect, seed) -> No
     same([label for _, label in rows], case.model.predict(case.frame()).tolist())
 
 
+@pytest.mark.slow
+@EVERYWHERE
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32))
+def test_numbers_to_the_last_bit(strange_number, databases, database, dialect, seed) -> None:
+    case = strange_number(seed)
+    assume(can_be_there(case, dialect))
+    query = export_sql(case.model, table="t", dialect=dialect)
+    got = [row[-1] for row in databases[database](case.arrow(), query)]
+    same(got, case.model.predict(case.frame()).tolist())
+
+
 def can_be_there(case: Any, dialect: str | None) -> bool:
     """Whether a table of the database can have these columns, and tell the categories apart."""
     names, features = case.model.schema_.names, case.model.schema_.features.values()

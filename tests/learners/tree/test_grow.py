@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from privatree.counting import BinnedRecords, Candidates
 from privatree.counting import _counts as counts
 from privatree.errors import BudgetExceededError
-from privatree.learners.tree import RecordPlan, _grow, grow_tree
+from privatree.learners.tree import RecordPlan, _grow, _growth, grow_tree
 from privatree.learners.tree._region import FeatureLayout, fine_grid, narrow_region, whole_region
 from privatree.model import TreeBuilder
 from privatree.privacy import Ledger, Randomness, Stage
@@ -332,7 +332,7 @@ def test_the_tree_and_its_spends_depend_on_released_values_only():
 
 def label_where_empty(real):
     def mutant(self, node):
-        if isinstance(node, _grow.OpenNode) and not node.exact_totals.sum():
+        if isinstance(node, _growth.OpenNode) and not node.exact_totals.sum():
             return self._begin_subtree(node, self._plan.label(node.at))
         return real(self, node)
 
@@ -341,7 +341,7 @@ def label_where_empty(real):
 
 def planned_by_exact_totals(real):
     def mutant(self, node):
-        if isinstance(node, _grow.OpenNode):
+        if isinstance(node, _growth.OpenNode):
             node = replace(node, at=replace(node.at, noisy_size=1 + int(node.exact_totals.sum())))
         return real(self, node)
 
@@ -353,8 +353,8 @@ def planned_by_exact_totals(real):
     [("decide_stage", label_where_empty), ("decide_stage", planned_by_exact_totals)],
 )
 def test_mutants_that_look_are_caught(monkeypatch, method, mutant):
-    real = getattr(_grow.Growth, method)
-    monkeypatch.setattr(_grow.Growth, method, mutant(real))
+    real = getattr(_grow.ClassGrowth, method)
+    monkeypatch.setattr(_grow.ClassGrowth, method, mutant(real))
     assert looks_at_exact_values()
 
 
@@ -428,7 +428,7 @@ def test_the_grids_of_a_subtree_are_nested(n_bins, n_classes):
         dataset_size=10**5,
         lookahead=3,
     )
-    growth = _grow.Growth(records, candidates, plan, TreeBuilder(schema))
+    growth = _grow.ClassGrowth(records, candidates, plan, TreeBuilder(schema))
     node = growth.begin(Ledger(plan.epsilon, Randomness(0)), noisy_size=None)
     stage = plan.stage(node.at)
     assert len(stage.grids) == 2

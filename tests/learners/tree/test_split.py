@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privatree.learners.tree._region import FeatureLayout, codes_in_region, fine_grid, whole_region
-from privatree.learners.tree._split import UNITS, UpperSplit, split_score
+from privatree.learners.tree._split import SPLIT_UNITS, UpperSplit, split_score
 from privatree.privacy.mechanisms import SequentialExponential
 from privatree.privacy.samplers import precision
 from privatree.privacy.samplers._decay import MIN_FACTOR
@@ -38,12 +38,12 @@ def test_some_class_is_in_the_group_and_some_is_not_and_the_share_is_clamped(noi
     outside = {step for step in centre.steps if step < 0}
     assert len(inside) == len(outside) == 1
     share = -min(outside)
-    assert max(inside) == UNITS - share, "one record more is one more inside or outside"
+    assert max(inside) == SPLIT_UNITS - share, "one record more is one more inside or outside"
     assert 4 <= share <= 124
     whole, of_group = sum(noisy_counts), sum(noisy_counts[k] for k in group_of(centre))
-    exact = Fraction(UNITS * (of_group + 1), whole + 2)
+    exact = Fraction(SPLIT_UNITS * (of_group + 1), whole + 2)
     assert abs(share - min(max(exact, 4), 124)) <= Fraction(1, 2)
-    assert centre.score_range == max(share, UNITS - share)
+    assert centre.score_range == max(share, SPLIT_UNITS - share)
 
 
 @pytest.mark.slow

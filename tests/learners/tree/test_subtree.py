@@ -26,7 +26,7 @@ from privatree.learners.tree._region import (
 )
 from privatree.learners.tree._subtree import (
     Subtree,
-    differences_to_first_class,
+    differences_to_first,
     draw_last_level,
     subtree_weights,
 )
@@ -246,7 +246,7 @@ def test_where_nothing_can_be_split_there_is_only_a_label(make_candidates):
 
 def test_differences_are_to_the_first_class():
     exact_counts = np.array([[1, 5], [2, 2], [9, 0]])
-    assert differences_to_first_class(exact_counts).tolist() == [[1, -3], [8, -5]]
+    assert differences_to_first(exact_counts).tolist() == [[1, -3], [8, -5]]
 
 
 # --- as small as factors can get ----------------------------------------------------------------

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privatree.counting import Rows
 from privatree.learners.tree._region import rows_by_candidate
-from privatree.learners.tree._subtree import differences_to_first_class
+from privatree.learners.tree._subtree import differences_to_first
 from privatree.learners.tree._subtree_decimal import PreciseWeights
 from privatree.learners.tree._subtree_kernels import Counts, LevelAbove, LowestLevel
 from privatree.privacy.samplers import precision
@@ -46,7 +46,7 @@ def precise_parts(small, precise):
     totals = exact_counts[:, : shape.offsets[1]].sum(axis=1)
     fine = subtree.grids[-1]
     if subtree.levels == 1:
-        counts = Counts(differences_to_first_class(exact_counts), totals)
+        counts = Counts(differences_to_first(exact_counts), totals)
         return precise.weigh_one_level(counts, fine, subtree.region)
     rows = rows_by_candidate(subtree.grids[-2], subtree.region, shape)
     above = LevelAbove(LowestLevel(shape, fine, subtree.decays), subtree.grids[-2], rows)

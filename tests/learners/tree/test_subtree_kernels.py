@@ -19,7 +19,7 @@ from privatree.learners.tree._region import (
     splits_on_grid,
     whole_region,
 )
-from privatree.learners.tree._subtree import differences_to_first_class
+from privatree.learners.tree._subtree import differences_to_first
 from privatree.learners.tree._subtree_decimal import PreciseWeights
 from privatree.learners.tree._subtree_kernels import (
     Counts,
@@ -98,7 +98,7 @@ def test_one_level_is_as_precise_as_promised(random_region, rate, n_classes, see
     fine, n_codes = fine_grid(candidates)._replace(stop_share=0.6), exact_counts.shape[1]
     decays = decay_table(rate, int(sizes.sum()))
     parts = Parts(np.full(n_codes + 1, -5), np.full(n_codes + 1, 7.0))  # from before
-    counts = Counts(differences_to_first_class(exact_counts), sizes)
+    counts = Counts(differences_to_first(exact_counts), sizes)
     lowest = LowestLevel(shape, fine, decays)
     weigh_one_level(counts, lowest, region, parts)
     expected = in_decimals(rate, shape, "weigh_one_level", counts, fine, region)
@@ -124,7 +124,7 @@ def test_subsets_of_a_pair_are_as_precise_as_promised(seed, n_classes):
         expected = in_decimals(rate, None, "weigh_subsets", *rows, int(totals[a] + totals[b]))
         for pair in ((a, b), (b, a)):
             score, weight = weigh_subsets_of_pair(
-                differences_to_first_class(exact_counts), totals, *pair, decays
+                differences_to_first(exact_counts), totals, *pair, decays
             )
             found = largest_error(rate, [score], np.array([weight]), {0: expected})
             assert found <= relative_error(1, exact_counts.shape[1], n_classes)
@@ -189,7 +189,7 @@ def test_two_levels_are_as_precise_as_promised(random_subtree, n_classes, seed):
 
     # the same, a feature at a time
     all_totals = np.bincount(small.labels, minlength=n_classes)
-    whole = Counts(times * differences_to_first_class(small.exact_counts), times * all_totals)
+    whole = Counts(times * differences_to_first(small.exact_counts), times * all_totals)
     for group in middle:
         first, last = rows.firsts[group.feature : group.feature + 2]
         mine = Counts(*(array[first:last] for array in tables))

@@ -86,7 +86,7 @@ def slow_means(
     """Return the mean scores over all other features, for each cell of each set of features."""
     grid = grid_of(ensemble)
     names = tuple(grid)
-    rounds = functions or [(one.function, one.class_signs) for one in ensemble.rounds]
+    rounds = functions or [(one.function, one.amounts) for one in ensemble.rounds]
     table = {}
     for cell in product(*(range(len(grid[name])) for name in names)):
         values = {name: grid[name][at][0] for name, at in zip(names, cell, strict=True)}
@@ -149,15 +149,17 @@ def _scores(
     rounds: list[tuple[RoundFunction, tuple[int, ...]]],
     values: dict[str, Any],
 ) -> Scores:
-    """Return the log-odds of the second of two classes, or a score for each class."""
+    """Return the log-odds of the second of two classes, a score for each class, or a number."""
     record = [values.get(name) for name in ensemble.schema.features]
     n_classes = len(ensemble.schema.classes)
-    margins = [0] * n_classes
+    margins = [0] * (n_classes or 1)
     for function, signs in rounds:
         value = walked_sign(function, ensemble.schema, record)
         margins = [m + sign * value for m, sign in zip(margins, signs, strict=True)]
     step = Fraction(ensemble.step)
-    return (step * margins[1],) if n_classes == 2 else tuple(step / 2 * m for m in margins)
+    if n_classes > 2:
+        return tuple(step / 2 * margin for margin in margins)
+    return (Fraction(ensemble.start) + step * margins[-1],)
 
 
 # --- signs tossed anew ----------------------------------------------------------------------------

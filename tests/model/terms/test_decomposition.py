@@ -223,7 +223,7 @@ def test_the_band_is_two_standard_deviations_of_tossed_signs(seed: int) -> None:
     sums: dict[Any, list[list[Fraction]]] = {}
     for signs in itertools.product((-1, 1), repeat=sum(n_tosses)):
         waiting = iter(signs)
-        tossed = [(with_signs(one.function, waiting), one.class_signs) for one in ensemble.rounds]
+        tossed = [(with_signs(one.function, waiting), one.amounts) for one in ensemble.rounds]
         for some, values in slow_terms(ensemble, tossed).items():
             for cell, scores in values.items():
                 sums.setdefault((some, cell), []).append(list(scores))

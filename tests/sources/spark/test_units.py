@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from privatree.counting import UnitQuery
 from privatree.counting._weights import FULL_WEIGHT
 from privatree.errors import SourceError
+from privatree.schema import Numeric, Schema
 from privatree.sources.spark._counting import versions_for_counting
 from privatree.sources.spark._units import SumUnitWeights
 from privatree.tables import Batch, open_labels
 
-CLASSES = ("no", "yes")
+SCHEMA = Schema({"never read": Numeric(0, 1)}, ["no", "yes"])
 
 
 def sums(table, version=None):
     """(written id, id, sum) of all batches."""
-    sum_weights = SumUnitWeights(version or versions_for_counting(), CLASSES, 2.0)
+    sum_weights = SumUnitWeights(version or versions_for_counting(), SCHEMA, 2.0)
     return [
         tuple(row.values())
         for batch in sum_weights(table.to_batches(max_chunksize=3))
@@ -57,7 +58,7 @@ def test_ids_and_sums_are_those_in_memory(rows):
         found[one.decode()] = found.get(one.decode(), 0) + total
     columns = [open_labels(np.array(values, dtype=object)).columns[0] for values in
                (ids, labels, weights)]  # fmt: skip
-    totals = UnitQuery(CLASSES, 2.0).new_partial()
+    totals = UnitQuery(SCHEMA, 2.0).new_partial()
     totals.add_batch(Batch(len(rows), [], columns[1], unit=columns[0], weight=columns[2]))
     assert found == {
         one: int(totals._exact_totals[place]) for one, place in totals._place_of.items()

@@ -9,7 +9,7 @@ unless records decided something that only released values may decide. Then the 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
@@ -47,6 +47,9 @@ class EnsembleCase(NamedTuple):
         Then the plan must have a declared number of records, and its rounds come after these.
     n_drawn : int, optional
         Number of rounds that are drawn; by default all that are left of the plan.
+    make : callable, optional
+        Makes the learner; by default that of classes. For a numeric target, it is always run as a
+        whole.
     """
 
     universe: Universe
@@ -55,6 +58,7 @@ class EnsembleCase(NamedTuple):
     counts: tuple[int, ...] = (0,)
     given: tuple[tuple[CodeFunction, tuple[int, ...]], ...] = ()
     n_drawn: int | None = None
+    make: Callable[..., Boosting] = Boosting
 
 
 class EnsembleOutcome(NamedTuple):
@@ -66,8 +70,9 @@ class EnsembleOutcome(NamedTuple):
     """Functions over codes, the given ones first (:func:`hashable_function`). Empty if the whole
     learner was run."""
     released: tuple[Hashable, ...]
-    """The ensemble: step, functions, intervals and directions; or the noisy number of too few
-    records. If only some rounds were run: the plan of the rounds, and the cuts of all features."""
+    """The ensemble: step, start, functions, intervals and directions; or the noisy number of too
+    few records. If only some rounds were run: the plan of the rounds, and the cuts of all
+    features."""
     spends: tuple[Spend, ...]
 
 
@@ -216,9 +221,14 @@ def _run(script: Script, case: EnsembleCase, table: Table) -> tuple[EnsembleOutc
         if case.given or case.n_drawn is not None:
             released, drawn = _run_rounds(case, _NotedBoosting(*arguments, None))
         else:
-            ensemble = boost(*arguments)
+            ensemble = boost(*arguments, make=case.make)
             extras = (ensemble.intervals, ensemble.directions)
-            released = ensemble.step, ensemble.rounds, *(tuple(extra.items()) for extra in extras)
+            released = (
+                ensemble.step,
+                ensemble.start,
+                ensemble.rounds,
+                *(tuple(extra.items()) for extra in extras),
+            )
     except TooFewRecordsError as error:
         released = ("stopped", error.noisy_records)
     spends = tuple(account.spends())

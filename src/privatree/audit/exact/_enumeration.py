@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting import BinnedRecords, ClassCounts
+from privatree.counting import LEAF, BinnedRecords, ClassCounts
 from privatree.model import TreeBuilder
 from privatree.privacy import (
     ComposedLedger,
@@ -189,25 +189,40 @@ def log_probability_of_records(
     return np.asarray(logs - np.log1p(np.exp(-rate)))
 
 
+_Rows = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
+"""Codes, labels or target codes, and weights of some records."""
+
+
 class ScriptedRecords(BinnedRecords):
     """Records that write what is done to their weights to the script's transcript.
 
-    So the factors of the classes count as released.
+    So the factors of the classes count as released. The records of leaves are kept, too.
     """
 
     def __init__(self, records: BinnedRecords, script: Script) -> None:
         vars(self).update(vars(records))
         self._script = script
+        self._rows_of_leaves: dict[int, _Rows] = {}
 
     def weigh_classes(self, factors: Sequence[int], full_factor: int) -> None:
         self._script.transcript.append(("class factors", *factors, full_factor))
         super().weigh_classes(factors, full_factor)
 
-    def records_of_nodes(self) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
-        """Yield the codes, labels and weights of the records of each node."""
-        weights = np.ones_like(self._labels) if self._weights is None else self._weights
+    def descend(self, features: NDArray[np.int32], children: NDArray[np.int32]) -> None:
+        nodes = zip(features, children, self.records_of_nodes(), strict=False)
+        for feature, codes_to, (codes, labels, weights) in nodes:
+            for child in np.unique(codes_to[codes_to <= LEAF]).tolist():
+                here = codes_to[codes[:, feature]] == child
+                self._rows_of_leaves[LEAF - child] = codes[here], labels[here], weights[here]
+        super().descend(features, children)
+
+    def records_of_nodes(self) -> Iterator[_Rows]:
+        """Yield the records of each node, and then those of each leaf so far."""
+        labels = self._labels if self._targets is None else self._targets
+        weights = np.ones(len(labels), np.int64) if self._weights is None else self._weights
         for start, stop in pairwise(self._starts.tolist()):
-            yield self._codes[start:stop], self._labels[start:stop], weights[start:stop]
+            yield self._codes[start:stop], labels[start:stop], weights[start:stop]
+        yield from (self._rows_of_leaves[leaf] for leaf in sorted(self._rows_of_leaves))
 
 
 class ScriptedDraw(Draw):
@@ -270,6 +285,19 @@ class ScriptedBuilder(TreeBuilder):
             None if row is None else tuple(row) for row in (probability, noisy_counts)
         )
         self._write_to_transcript(node, (int(label), shares, counts))
+
+    def value_leaf(
+        self,
+        node: int,
+        value: float,
+        noisy_count: int | None = None,
+        support_error: int = 0,
+        shares: Sequence[float] | None = None,
+    ) -> None:
+        super().value_leaf(node, value, noisy_count, support_error, shares)
+        self._write_to_transcript(
+            node, (float(value), noisy_count, None if shares is None else tuple(shares))
+        )
 
     def _write_to_transcript(self, node: int, what: tuple[Hashable, ...]) -> None:
         self.built[node] = what

@@ -34,8 +34,15 @@ from privatree.audit.exact._enumeration import (
     run_every_execution,
 )
 from privatree.audit.exact._universe import Table, Universe
-from privatree.counting import Candidates
+from privatree.counting import LEAF, Candidates
+from privatree.learners.regression import (
+    LeafNode,
+    RegressionGrowth,
+    RegressionPlan,
+    TargetLevels,
+)
 from privatree.learners.tree import (
+    ClassGrowth,
     Growth,
     Node,
     OpenNode,
@@ -48,8 +55,9 @@ from privatree.privacy import Ledger, Randomness, Spend
 
 TreeShape = tuple[Any, ...]
 """A released tree as nested tuples: (label, probabilities, noisy counts) for a leaf, and
-(feature, threshold or left categories, left subtree, right subtree) for a split. A training that
-stops because there are too few records releases only (noisy number of records,)."""
+(feature, threshold or left categories, left subtree, right subtree) for a split. A leaf that
+predicts a number is (number, noisy count, shares). A training that stops because there are too few
+records releases only (noisy number of records,)."""
 
 _MAX_COUNTS = 10_000
 
@@ -197,6 +205,10 @@ def shape_of(tree: Tree, node: int = 0) -> TreeShape:
     (0, 0.7421875, (0, (0.75, 0.25), None), (1, (0.25, 0.75), None))
     """
     feature = int(tree.feature[node])
+    if feature < 0 and tree.value is not None:
+        count = None if tree.noisy_counts is None else int(tree.noisy_counts[node, 0])
+        shares = None if tree.shares is None else tuple(tree.shares[node].tolist())
+        return float(tree.value[node]), count, shares
     if feature < 0:
         rows = tree.probability, tree.noisy_counts
         released = (None if row is None else tuple(row[node].tolist()) for row in rows)
@@ -218,11 +230,14 @@ class _At(NamedTuple):
     candidates: Candidates | None
     full_weight: int | None
     """What a record weighs at most."""
+    levels: TargetLevels | None = None
+    """Levels of the target, if the tree predicts a number."""
 
     @property
     def public(self) -> Hashable:
         """What is public about the node."""
-        return _public_node_state(self.node), self.public_candidates, self.full_weight
+        state = _public_node_state(self.node)
+        return state, self.public_candidates, self.full_weight, self.levels
 
     @property
     def public_candidates(self) -> Hashable:
@@ -277,10 +292,10 @@ class _Steps:
         return self._laws[key]
 
     def _run_step(self, script: Script, table: Table, at: _At) -> _Outcome:
-        node, candidates, full_weight = at
+        node, candidates, full_weight, levels = at
         records = ScriptedRecords(self.universe.records(table, candidates, full_weight), script)
         builder = ScriptedBuilder(self.universe.schema, script)
-        growth = Growth(records, candidates or self.universe.cells, self._plan, builder)
+        growth = self._make_growth(records, builder, candidates, levels)
         account = Ledger(self._plan.epsilon, self._randomness)
         ledger = ScriptedLedger(account, script, self._counts, records)
         children: Sequence[Node]
@@ -291,7 +306,15 @@ class _Steps:
         elif isinstance(node, SplittingNode | SubtreeNode):
             draw = ScriptedDraw(node.draw, script)
             children = growth.next_level([replace(node, number=0, ledger=ledger, draw=draw)])
-        below = tuple(_At(child, growth.candidates, records.full_weight) for child in children)
+        else:
+            children = ()
+        if isinstance(growth, RegressionGrowth):
+            children, levels = [*children, *growth.leaves], growth.levels
+            if isinstance(node, LeafNode):
+                _release_leaf(growth, records, replace(node, number=0, ledger=ledger))
+        below = tuple(
+            _At(child, growth.candidates, records.full_weight, levels) for child in children
+        )
         tables = self._tables_of_nodes(records, below) if below else ()
         spends = tuple(account.spends())
         return _Outcome(
@@ -303,6 +326,22 @@ class _Steps:
             account.total.epsilon,
             builder.built,
         )
+
+    def _make_growth(
+        self,
+        records: ScriptedRecords,
+        builder: ScriptedBuilder,
+        candidates: Candidates | None,
+        levels: TargetLevels | None,
+    ) -> Growth:
+        codes = candidates or self.universe.cells
+        target = self.universe.schema.target
+        if not isinstance(self._plan, RegressionPlan) or target is None:
+            return ClassGrowth(records, codes, self._plan, builder)
+        growth = RegressionGrowth(records, codes, self._plan, builder, target)
+        if levels is not None:
+            growth.use_levels(levels)
+        return growth
 
     def _begin_tree(
         self, growth: Growth, ledger: Ledger, builder: ScriptedBuilder
@@ -321,6 +360,8 @@ class _Steps:
             self._places[key] = self.universe.places(below[0].candidates)
         tables = []
         for at, (codes, labels, weights) in zip(below, records.records_of_nodes(), strict=True):
+            if at.levels is not None:
+                labels = self.universe.positions_of_targets(labels)
             places = self._places[key][(*codes.T, labels)]
             exact = np.bincount(places, weights, len(self.universe.kinds)).astype(np.int64)
             self._check_records_in_region(exact, at)
@@ -332,12 +373,23 @@ class _Steps:
         if key not in self._inside and at.node is not None and at.candidates is not None:
             self._inside[key] = self.universe.inside(at.node.region, at.candidates)
         is_outside = exact[~np.array(self._inside[key])].any()
-        exact_totals = exact.reshape(-1, len(self.universe.schema.classes)).sum(axis=0)
+        exact_totals = exact.reshape(-1, self.universe.n_labels).sum(axis=0)
+        if at.levels is not None:
+            classes = at.levels.level_of_code()[list(self.universe.targets)] + 1
+            exact_totals = np.bincount(classes, exact_totals, at.levels.n_levels + 1)
         given = at.node.exact_totals if isinstance(at.node, OpenNode) else exact_totals
         if is_outside or not np.array_equal(given, exact_totals):
             raise RuntimeError(
                 "the counts of a node must be those of the records in its region, but differ."
             )
+
+
+def _release_leaf(growth: RegressionGrowth, records: ScriptedRecords, leaf: LeafNode) -> None:
+    """Release the knot sums of a leaf, to which all records belong."""
+    growth.leaves.append(leaf)
+    every_code = np.full((1, max(records.n_codes)), LEAF, dtype=np.int32)
+    records.descend(np.zeros(1, dtype=np.int32), every_code)
+    growth.release_leaves()
 
 
 def _public_node_state(node: Node | None) -> Hashable:
@@ -358,6 +410,8 @@ def _public_node_state(node: Node | None) -> Hashable:
                 subtree.rate,
                 tuple(_node_array_bytes(grid) for grid in subtree.grids),
             )
+        case LeafNode():
+            return "leaf", _node_array_bytes(node.region), node.leaves, node.level
     return None
 
 
@@ -384,6 +438,7 @@ _STEPS = {
     OpenNode: "next stage",
     SplittingNode: "split",
     SubtreeNode: "subtree",
+    LeafNode: "leaf",
 }
 
 
@@ -441,6 +496,9 @@ class _Comparison:
             whole = sum((spend.epsilon for spend in outcome.spends), Fraction(0))
             for spend in outcome.spends:
                 self._note_stage_loss(spend, 0, gap, whole)
+        elif isinstance(node, LeafNode):
+            for spend in outcome.spends:
+                self._note_stage_loss(spend, 0, gap, spend.epsilon)
         elif isinstance(node, OpenNode):
             for spend in outcome.spends[:-1]:
                 self._note_stage_loss(spend, node.at.depth, gap, spend.epsilon)

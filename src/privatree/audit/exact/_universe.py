@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,14 +11,16 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privatree.counting import BinnedRecords, Candidates, FineCells
-from privatree.learners.boosting import BoostPlan
+from privatree.learners.boosting import BoostPlan, NumberPlan
+from privatree.learners.regression import N_CLASSES, RegressionPlan
 from privatree.learners.tree import RecordPlan, Region
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import TARGET_CODES, Categorical, Numeric, Schema, Target
 
 Record = tuple[tuple[int, ...], int]
-"""A record: the code of each feature, and the class."""
+"""A record: the code of each feature, and the class, or the position of its target."""
 Table = tuple[int, ...]
 """A dataset, or the records of one unit: what all records of each kind in a universe weigh.
 A record weighs the universe's `full_weight`, unless it is one of several of a unit."""
@@ -39,6 +41,8 @@ class Universe:
     full_weight : int, default=1
         What a record, or all records of a unit together, weigh. A number that the sizes of all
         units divide loses nothing by rounding.
+    targets : tuple of int, default=()
+        Target codes that a record can have, if the schema has a target.
 
     Examples
     --------
@@ -53,9 +57,16 @@ class Universe:
     n_bins: int = 256
     zoom_levels: int = 0
     full_weight: int = 1
+    targets: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, *sizes: int | str, n_classes: int = 2, full_weight: int = 1) -> Universe:
+    def of(
+        cls,
+        *sizes: int | str,
+        n_classes: int = 2,
+        full_weight: int = 1,
+        targets: Sequence[int] = (),
+    ) -> Universe:
         """Make a universe from the number of values of each feature.
 
         Parameters
@@ -66,8 +77,13 @@ class Universe:
             Number of classes.
         full_weight : int, default=1
             What a record, or all records of a unit together, weigh.
+        targets : sequence of int, optional
+            Target codes that a record can have. The schema then has a target instead of classes.
         """
         features = {f"f{place}": _make_universe_feature(size) for place, size in enumerate(sizes)}
+        if targets:
+            schema = Schema(features, target=Target(0, 1))
+            return cls(schema, full_weight=full_weight, targets=tuple(targets))
         return cls(Schema(features, list(range(n_classes))), full_weight=full_weight)
 
     @cached_property
@@ -84,7 +100,12 @@ class Universe:
     def kinds(self) -> tuple[Record, ...]:
         """All possible records, in a fixed order."""
         features = product(*map(range, self.cells.binner().n_codes))
-        return tuple(product(features, range(len(self.schema.classes))))
+        return tuple(product(features, range(self.n_labels)))
+
+    @property
+    def n_labels(self) -> int:
+        """Number of classes, or of possible targets."""
+        return len(self.targets) or len(self.schema.classes)
 
     def table(self, records: Mapping[Record, int]) -> Table:
         """Return the dataset that has the given number of records of each kind."""
@@ -121,9 +142,17 @@ class Universe:
             **settings,
         )
 
+    def regression_plan(
+        self, epsilon: Fraction | int, max_depth: int, **settings: Any
+    ) -> RegressionPlan:
+        """Return a plan of regression trees. ``settings`` go to :class:`RegressionPlan`."""
+        of_classes = vars(self.plan(epsilon, max_depth))
+        return RegressionPlan(**of_classes | {"n_classes": N_CLASSES} | settings)
+
     def boost_plan(self, epsilon: Fraction | int, **settings: Any) -> BoostPlan:
         """Return a plan of ensembles for this universe. ``settings`` go to :class:`BoostPlan`."""
-        return BoostPlan(
+        make = BoostPlan if self.schema.target is None else NumberPlan
+        return make(
             epsilon=Fraction(epsilon),
             delta=Fraction(settings.pop("delta", 0)),
             n_classes=len(self.schema.classes),
@@ -151,21 +180,28 @@ class Universe:
         if full > 1:
             weights = np.full(repeats.sum(), full, dtype=np.int32)
             weights[np.cumsum(repeats)[rest > 0] - 1] = rest[rest > 0]
+        labels, n_classes = np.repeat(labels, repeats), len(self.schema.classes)
+        if self.targets:
+            labels, n_classes = np.array(self.targets, dtype=np.uint16)[labels], TARGET_CODES
         return BinnedRecords(
             np.repeat(codes, repeats, axis=0),
             n_codes,
-            np.repeat(labels, repeats),
-            len(self.schema.classes),
+            labels,
+            n_classes,
             weights=weights,
             full_weight=full,
         )
+
+    def positions_of_targets(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """Return the position among the possible targets of each of some target codes."""
+        return np.searchsorted(np.array(self.targets), codes)
 
     def places(self, candidates: Candidates) -> Any:
         """Return an array (code of each feature, label) of positions of kinds.
 
         Kinds that have the same codes under these candidates share the position of the first.
         """
-        found = np.full((*candidates.n_codes, len(self.schema.classes)), -1)
+        found = np.full((*candidates.n_codes, self.n_labels), -1)
         columns = (*self._merged_codes(candidates).T, self._arrays[1])
         found[tuple(column[::-1] for column in columns)] = np.arange(len(self.kinds))[::-1]
         return found

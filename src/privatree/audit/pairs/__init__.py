@@ -2,12 +2,13 @@
 
 ::
 
-    _neighbours.py        pairs in memory
-    _unit_neighbours.py   pairs in memory that differ by all records of one unit
-    _file_neighbours.py   pairs of files that differ in one line
-    _file_readers.py      readers of these files
-    _own_pair.py          a pair from the user's own data
-    _all_pairs.py         all pairs, by name
+    _neighbours.py          pairs in memory
+    _unit_neighbours.py     pairs in memory that differ by all records of one unit
+    _number_neighbours.py   pairs in memory whose target is a number
+    _file_neighbours.py     pairs of files that differ in one line
+    _file_readers.py        readers of these files
+    _own_pair.py            a pair from the user's own data
+    _all_pairs.py           all pairs, by name
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -8,11 +8,14 @@ from privatree._support.suggestions import did_you_mean
 from privatree.audit.pairs._file_neighbours import file_pairs
 from privatree.audit.pairs._file_readers import Reader, read_table
 from privatree.audit.pairs._neighbours import Neighbours, table_pairs
+from privatree.audit.pairs._number_neighbours import number_pairs
 from privatree.audit.pairs._unit_neighbours import unit_pairs
 from privatree.errors import ParameterError
 
 
-def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str, Neighbours]:
+def known_pairs(
+    epsilon: float = 1.0, *, read: Reader = read_table, numbers: bool = False
+) -> dict[str, Neighbours]:
     """Return all pairs, by name. Each reveals one mistake that learners make or could make.
 
     Parameters
@@ -21,6 +24,8 @@ def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str,
         Claimed epsilon. The size of the pair "size-threshold" depends on it.
     read : callable
         Reader of the pairs that are files, as in :func:`~privatree.audit.file_pairs`.
+    numbers : bool, default=False
+        Whether to return the pairs whose target is a number, for regressors, instead.
 
     Examples
     --------
@@ -28,6 +33,8 @@ def known_pairs(epsilon: float = 1.0, *, read: Reader = read_table) -> dict[str,
     >>> pairs["new-class"].after
     'classes taken from the records'
     """
+    if numbers:
+        return number_pairs()
     return {**table_pairs(epsilon), **unit_pairs(), **file_pairs(read)}
 
 

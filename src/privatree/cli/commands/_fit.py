@@ -52,6 +52,12 @@ from privatree.cli._model_options import (
     learner_class,
     tree_parameters,
 )
+from privatree.cli._number_options import (
+    Interval,
+    LeafValues,
+    check_options_of_outcome,
+    number_parameters,
+)
 from privatree.cli._output import (
     check_output,
     model_text,
@@ -148,12 +154,15 @@ def fit(
     delta: Delta = None,
     rounds: Rounds = None,
     monotone: Monotone = None,
+    leaf_values: LeafValues = None,
+    interval: Interval = None,
     *,
     csv: CsvOptions,
 ) -> None:
     """Train a model on private records and save it with a statement of what is guaranteed.
 
-    The model is a tree or, with --model boost, an ensemble.
+    The model is a tree or, with --model boost, an ensemble. It predicts classes or, if the schema
+    has a target, a number.
 
     Epsilon covers everything that is printed and saved. Nothing else about the records is shown,
     not even their number or the accuracy of the model on them. The column names, the schema and
@@ -161,10 +170,10 @@ def fit(
 
     A record that does not fit the schema is never an error, because the error would reveal
     something about the record. A number outside its range is clipped. Text in a column of numbers
-    and a category that is not in the schema count as missing. A record with an unknown label is
-    left out, and so is a CSV line with too few values, too many values or an unclosed quote. So
-    look at your data first: privatree schema draft writes a schema to edit, and privatree schema
-    check shows which records do not fit it.
+    and a category that is not in the schema count as missing. A record with an unknown label, or
+    with a target that is no number, is left out, and so is a CSV line with too few values, too many
+    values or an unclosed quote. So look at your data first: privatree schema draft writes a schema
+    to edit, and privatree schema check shows which records do not fit it.
 
     Can a person have several records? Then name the column that says who with --unit, or in the
     schema, and epsilon holds for all records of a person together. Otherwise it holds for each
@@ -194,9 +203,11 @@ def fit(
         "probability_share": probability_share,
         "no_simplify": no_simplify,
         "zoom": zoom,
+        "leaf_values": leaf_values,
     }
     for_boost: dict[str, Any] = {"delta": delta, "rounds": rounds, "monotone": monotone}
     check_options_of_model(model, for_tree, for_boost)
+    del for_tree["leaf_values"]  # only a regressor has it
     if schema is None and not infer_schema:
         raise ParameterError(
             "fit needs --schema: a TOML file with the public ranges, categories and classes. "
@@ -211,6 +222,13 @@ def fit(
     check_weight_options(
         unit=unit, weight=weight, max_weight=max_weight, has_schema=schema is not None
     )
+    declared = None if schema is None else _read_schema_to_fit(schema, infer_schema, unit)
+    check_options_of_outcome(
+        declared,
+        {"class_weight": class_weight, "probability_share": probability_share},
+        {"leaf_values": leaf_values, "interval": interval},
+    )
+    predicts_number = declared is not None and declared.target is not None
     parameters: dict[str, Any] = {
         "epsilon": epsilon,
         "n_bins": parse_number_option("--n-bins", n_bins, auto="auto"),
@@ -224,19 +242,20 @@ def fit(
         parameters |= ensemble_parameters(max_depth, **for_boost)
     else:
         parameters |= tree_parameters(max_depth, **for_tree)
+    if predicts_number:
+        parameters = number_parameters(model, parameters, leaf_values, interval)
 
     from privatree.sources import find_files
 
     check_engine(engine, master, has_schema=schema is not None)
-    learner = learner_class(model)
+    learner = learner_class(model, predicts_number=predicts_number)
     with name_learner_options(parameters):
         learner(**parameters).check_parameters()
     files = find_files(data)
     csv.check_with_files(files)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
-    declared = None
-    if schema is not None:
-        declared = csv.schema_with_dialect(_read_schema_to_fit(schema, infer_schema, unit))
+    if declared is not None:
+        declared = csv.schema_with_dialect(declared)
     declared = schema_with_about(
         declared,
         min_records,
@@ -246,7 +265,8 @@ def fit(
         owner=owner,
         date=date,
     )
-    parameters["class_weight"] = class_weight_of_labels(parameters["class_weight"], declared)
+    if class_weight is not None:
+        parameters["class_weight"] = class_weight_of_labels(parameters["class_weight"], declared)
     quiet = quiet or as_json
     replaces = output.is_file()
     with name_learner_options(parameters):

@@ -1,4 +1,4 @@
-"""``privatree predict``: predict the labels of files of records with a saved model."""
+"""``privatree predict``: predict the labels, or numbers, of files of records with a saved model."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def predict(
     *,
     csv: CsvOptions,
 ) -> None:
-    """Predict the label of each row of DATA with a saved MODEL, in the order of the rows.
+    """Predict the label or number of each row of DATA with a saved MODEL, in the order of the rows.
 
     The output has a column named prediction and, with --proba, a column named "probability of
     LABEL" for each class. Columns that the model does not know are ignored. CSV output has commas,
@@ -82,6 +82,11 @@ def predict(
     schema = csv.schema_with_dialect(loaded.schema_)
     kept = [] if keep is None else list(dict.fromkeys(name.strip() for name in keep.split(",")))
     predicted = ["prediction"]
+    if proba and loaded.schema_.target is not None:
+        raise ParameterError(
+            "--proba must be used with a model of classes, but this model predicts a number. Leave "
+            "the option out."
+        )
     if proba:
         predicted += [
             f"probability of {_predicted_text(label)}" for label in loaded.schema_.classes
@@ -131,11 +136,15 @@ def _note_numberless_columns_to_predict(
 
 
 def _predict_batch(loaded: Any, batch: Any, names: Sequence[str]) -> Any:
-    """Return the kept columns and predicted labels of a batch, with probabilities if named."""
+    """Return the kept columns and predictions of a batch, with probabilities if named."""
     import pyarrow as pa
 
-    labels = _predicted_labels_as_arrow(loaded.predict(batch.features), loaded.classes_)
-    columns = [*batch.kept.columns, labels]
+    found = loaded.predict(batch.features)
+    if loaded.schema_.target is None:
+        found = _predicted_labels_as_arrow(found, loaded.classes_)
+    else:
+        found = pa.array(found)
+    columns = [*batch.kept.columns, found]
     if len(names) > 1:
         columns += map(pa.array, loaded.predict_proba(batch.features).T)
     return pa.table(columns, [*batch.kept.column_names, *names])

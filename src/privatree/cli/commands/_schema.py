@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from privatree._support.validation import check_one_of
 from privatree.cli._csv_options import CsvOptions, csv_options
 from privatree.cli._learner_options import Data, Target, check_files_have_records
 from privatree.cli._output import (
@@ -41,6 +42,15 @@ def draft_schema_file(
             help=f"{UNIT_HELP} By default the draft proposes a column that looks like it.",
         ),
     ] = None,
+    predict: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KIND",
+            show_default=False,
+            help="What a model predicts: classes, or a number. By default the draft decides: a "
+            "number if the target has numbers with more than 20 different values.",
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
     *,
     csv: CsvOptions,
@@ -48,10 +58,10 @@ def draft_schema_file(
     """Draft a schema from the records, for you to check and edit.
 
     A schema holds what everybody may know about the table: the range of each number, the
-    categories and the classes. It must come from public knowledge, because the model reveals it.
-    The draft only saves you typing: its values were read from the records, and each is marked
-    "unconfirmed". Open the draft in an editor; its comments say what to do. fit refuses the draft
-    until you have checked every entry and deleted its mark.
+    categories, and the classes or the range of the number to predict. It must come from public
+    knowledge, because the model reveals it. The draft only saves you typing: its values were read
+    from the records, and each is marked "unconfirmed". Open the draft in an editor; its comments
+    say what to do. fit refuses the draft until you have checked every entry and deleted its mark.
 
     Is there a column that says who this is? If a person can have several rows, epsilon should hold
     for all of them together. The draft asks for that column, and proposes one that looks like it as
@@ -67,6 +77,8 @@ def draft_schema_file(
     from privatree.inspection import NextCommands, detect_csv_dialect, draft_schema, profile_table
     from privatree.sources import find_files, is_csv_path, read_files_without_schema
 
+    if predict is not None:
+        check_one_of("--predict", predict, ("classes", "number"))
     files = find_files(data)
     csv.check_with_files(files)
     if output is not None:
@@ -87,6 +99,7 @@ def draft_schema_file(
                 records.labels,
                 trim=from_csv,
                 decimal="." if dialect is None else dialect.decimal,
+                predict=predict,
             )
         except (TypeError, ValueError) as error:
             raise ParameterError(f"--target {target}: {error}") from None
@@ -96,9 +109,11 @@ def draft_schema_file(
     if output is not None:
         left_out = f", {len(drafted.left_out)} left out" if drafted.left_out else ""
         by_unit = f", unit {drafted.schema.unit!r}" if drafted.schema.unit is not None else ""
+        n_classes = len(drafted.schema.classes)
+        predicted = f"{n_classes} classes" if n_classes else "a number to predict"
         typer.echo(
             f"Wrote {output}: {len(drafted.schema.features)} columns{left_out}, "
-            f"{len(drafted.schema.classes)} classes{by_unit}. All values in this file were read "
+            f"{predicted}{by_unit}. All values in this file were read "
             "from the records. Open the file in an editor: its comments say what to check and what "
             "to run next.",
             err=True,
@@ -127,8 +142,8 @@ def check_schema_file(
 
     Training accepts such records silently, because an error would reveal something about them: a
     number is clipped to its range, an unknown category counts as the first category, and a record
-    with an unknown label is left out. This command shows their number and examples before you
-    train.
+    with an unknown label, or a target that is no number, is left out. This command shows their
+    number and examples before you train.
 
     The output is about single records and is not private: keep it to yourself. Do not narrow the
     schema to the values that you see here.

@@ -3,7 +3,8 @@
 ::
 
     _rounds.py        functions of past rounds as lookup tables over codes
-    _signed_sums.py   the sums that a learner can ask for, from records in memory or by passes
+    _signed_sums.py   the sums that a learner can ask for, and those of records in memory
+    _pass_sums.py     the same sums by passes over a source
     _weight_rule.py   how much a record counts in a round: a function of its own score
     _kernels.py       the loops over records, compiled
 """

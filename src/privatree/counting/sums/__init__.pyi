@@ -1,3 +1,4 @@
+from privatree.counting.sums._kernels import FINE_STEPS as FINE_STEPS
 from privatree.counting.sums._rounds import CodeBranch as CodeBranch
 from privatree.counting.sums._rounds import CodeFunction as CodeFunction
 from privatree.counting.sums._rounds import CodeSplit as CodeSplit
@@ -7,4 +8,6 @@ from privatree.counting.sums._rounds import evaluate_rounds as evaluate_rounds
 from privatree.counting.sums._signed_sums import RowSums as RowSums
 from privatree.counting.sums._signed_sums import SignedSums as SignedSums
 from privatree.counting.sums._weight_rule import FULL_SIGNED_WEIGHT as FULL_SIGNED_WEIGHT
+from privatree.counting.sums._weight_rule import RecordRule as RecordRule
+from privatree.counting.sums._weight_rule import ResidualRule as ResidualRule
 from privatree.counting.sums._weight_rule import WeightRule as WeightRule

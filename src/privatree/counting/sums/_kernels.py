@@ -9,9 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from privatree._support.kernels.compiling import compiled
+from privatree._support.kernels.compiling import compiled, compiled_inline
+
+FINE_STEPS = 2**8
+"""Number of fine steps in one code of a numeric target. Predictions are whole numbers of them."""
 
 _unsigned = np.uint64  # with an unsigned index the kernel does not test for negative values
+
+
+@compiled_inline
+def _residual(target: Any, prediction: Any) -> Any:
+    """Return the middle of a target code less the prediction, in fine steps of the target."""
+    return np.int64(target) * FINE_STEPS + FINE_STEPS // 2 - prediction
 
 
 @compiled
@@ -23,13 +32,13 @@ def add_round_signs(
     step_feature: Any,
     step_start: Any,
     signs: Any,
-    class_signs: Any,
+    amounts: Any,
     first: Any,
     last: Any,
     scores: Any,
 ) -> None:
     """Add the function of each round to the scores of the records from `first` to `last`."""
-    n_splits, n_scores = split_feature.shape[1], class_signs.shape[1]
+    n_splits, n_scores = split_feature.shape[1], amounts.shape[1]
     for turn in range(split_feature.shape[0]):
         for record in range(first, last):
             place = 0
@@ -44,7 +53,7 @@ def add_round_signs(
             at = step_start[turn, end] + codes[step_feature[turn, end], record]
             sign = signs[_unsigned(at)]
             for score in range(n_scores):
-                scores[record, score] += sign * class_signs[turn, score]
+                scores[record, score] += sign * amounts[turn, score]
 
 
 @compiled
@@ -96,6 +105,43 @@ def sign_many_classes(
         size = min(full, (twice_scale * full * abs(error) + 2 * total) // (4 * total))
         weight = size if error > 0 else -size
         signed[record] = weight if weights is None else weight * np.int64(weights[record])
+
+
+@compiled
+def sign_residuals(
+    scores: Any,
+    targets: Any,
+    weights: Any,
+    start: Any,
+    scale: Any,
+    full: Any,
+    first: Any,
+    last: Any,
+    signed: Any,
+) -> None:
+    """Write the signed weight of each record with a numeric target.
+
+    It is the residual of the target, in parts of `scale`, clipped to 1, in parts of `full`. All
+    steps are in whole numbers.
+    """
+    for record in range(first, last):
+        residual = _residual(targets[record], start + scores[record, 0])
+        size = min(full, (2 * full * abs(residual) + scale) // (2 * scale))
+        weight = size if residual > 0 else -size
+        signed[record] = weight if weights is None else weight * np.int64(weights[record])
+
+
+@compiled
+def count_residuals(
+    scores: Any, targets: Any, weights: Any, start: Any, ends: Any, counts: Any
+) -> None:
+    """Add each record to the first of the increasing `ends` that its residual is not above."""
+    for record in range(scores.shape[0]):
+        size = abs(_residual(targets[record], start + scores[record, 0]))
+        place = 0
+        while place < len(ends) - 1 and size > ends[place]:
+            place += 1
+        counts[place] += np.int64(1) if weights is None else np.int64(weights[record])
 
 
 @compiled

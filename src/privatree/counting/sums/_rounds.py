@@ -56,13 +56,11 @@ class RoundTables(NamedTuple):
     step_start: NDArray[np.int64]
     """(round, end): where the entries of the step function begin in `signs`."""
     signs: NDArray[np.int8]
-    class_signs: NDArray[np.int8]
+    amounts: NDArray[np.int32]
     """(round, score): what a function value of +1 adds to each score of a record."""
 
     @classmethod
-    def of_function(
-        cls, function: CodeFunction, depth: int, class_signs: Sequence[int]
-    ) -> RoundTables:
+    def of_function(cls, function: CodeFunction, depth: int, amounts: Sequence[int]) -> RoundTables:
         """Return the tables of one round, with room for functions of this depth."""
         n_splits = 2 ** (depth - 1) - 1
         splits: list[CodeSplit | None] = [None] * n_splits
@@ -92,7 +90,7 @@ class RoundTables(NamedTuple):
             np.array([[step.feature for step in used]], np.int32),
             _starts(signs),
             np.concatenate(signs),
-            np.array([class_signs], dtype=np.int8),
+            np.array([amounts], dtype=np.int32),
         )
 
     @classmethod
@@ -105,7 +103,7 @@ class RoundTables(NamedTuple):
             np.zeros((0, n_splits + 1), np.int32),
             np.zeros((0, n_splits + 1), np.int64),
             np.zeros(0, np.int8),
-            np.zeros((0, n_scores), np.int8),
+            np.zeros((0, n_scores), np.int32),
         )
 
     @property
@@ -124,7 +122,7 @@ class RoundTables(NamedTuple):
             np.concatenate([one.step_feature for one in tables]),
             np.concatenate([one.step_start + at for one, at in zip(tables, signs, strict=False)]),
             np.concatenate([one.signs for one in tables]),
-            np.concatenate([one.class_signs for one in tables]),
+            np.concatenate([one.amounts for one in tables]),
         )
 
 
@@ -133,7 +131,7 @@ def evaluate_rounds(codes: NDArray[Any], rounds: RoundTables) -> NDArray[np.int3
 
     `codes` is an array (feature, record).
     """
-    scores = np.zeros((codes.shape[1], rounds.class_signs.shape[1]), dtype=np.int32)
+    scores = np.zeros((codes.shape[1], rounds.amounts.shape[1]), dtype=np.int32)
     add_round_signs(codes, *rounds, 0, codes.shape[1], scores)
     return scores
 

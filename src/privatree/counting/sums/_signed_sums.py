@@ -9,29 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting._binner import Binner
-from privatree.counting._count_kernels import add_class_totals
 from privatree.counting._counts import THREADS, Groups
-from privatree.counting._queries import TablePartial, TableQuery
-from privatree.counting._weights import Weigher
 from privatree.counting.sums._kernels import (
     add_pair_sums,
     add_round_signs,
+    count_residuals,
     find_record_rows_of_feature,
     keep_left_records,
 )
 from privatree.counting.sums._rounds import CodeSplit, RoundTables
-from privatree.counting.sums._weight_rule import FULL_SIGNED_WEIGHT, WeightRule
-from privatree.errors import SourceError
-from privatree.tables import Batch
+from privatree.counting.sums._weight_rule import FULL_SIGNED_WEIGHT, RecordRule
 
 _MAX_SMALL = 2**31 - 1  # largest sum that fits in 32 bits
 _FEW_RECORDS = 20_000  # for fewer records, starting threads costs more than it saves
@@ -56,11 +49,18 @@ class SignedSums(Protocol):
     """No sum is larger than this number. It bounds the size of tables, and decides nothing else."""
 
     def round_sums(
-        self, rule: WeightRule, rows: Groups, tops: Sequence[CodeSplit]
+        self, rule: RecordRule, rows: Groups, tops: Sequence[CodeSplit]
     ) -> list[RowSums]:
         """Return the sums over all records, then over the records that go left at each of `tops`.
 
         `rows` groups the codes of some features; features without rows are not paired.
+        """
+
+    def residual_counts(self, start: int, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the weight of the records by the size of their residual, for a numeric target.
+
+        The prediction of a record is `start` plus its score. A record counts at the first of the
+        increasing `ends` that its residual is not above, or at the last. All are in fine steps.
         """
 
     def add_round(self, drawn: RoundTables) -> None:
@@ -80,13 +80,14 @@ class MemorySums:
     offsets : array of int64
         Position of the first code of each feature among all codes, and their number.
     labels : array of unsigned integers
-        Class code of each record.
+        Class code of each record, or the code of its numeric target.
     weights : array of int32, optional
         Weight of each record, up to `full_weight`. By default, every record counts once.
     full_weight : int
         What a record, or all records of a unit together, weigh at most.
     n_scores : int
-        Number of scores of a record: 1 for two classes, else the number of classes.
+        Number of scores of a record: 1 for two classes and for a numeric target, else the number of
+        classes.
     threads : int, optional
         Largest number of threads.
     """
@@ -109,7 +110,7 @@ class MemorySums:
         self.exact_largest_sum = len(labels) * full_weight * FULL_SIGNED_WEIGHT
 
     def round_sums(
-        self, rule: WeightRule, rows: Groups, tops: Sequence[CodeSplit]
+        self, rule: RecordRule, rows: Groups, tops: Sequence[CodeSplit]
     ) -> list[RowSums]:
         n_all = 1 + len(tops)
         n_codes = int(self._offsets[-1])
@@ -119,7 +120,7 @@ class MemorySums:
 
     def add_round_sums(
         self,
-        rule: WeightRule,
+        rule: RecordRule,
         rows: Groups,
         tops: Sequence[CodeSplit],
         tables: Sequence[NDArray[np.int64]],
@@ -131,6 +132,11 @@ class MemorySums:
         for top, table in zip(tops, tables[1:], strict=True):
             keep_left_records(self._codes[top.feature], top.goes_left, signed, kept)
             self._add_sums(kept, rows, table)
+
+    def residual_counts(self, start: int, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        counts = np.zeros(len(ends), dtype=np.int64)
+        count_residuals(self._scores, self._labels, self._weights, start, ends, counts)
+        return counts
 
     def add_round(self, drawn: RoundTables) -> None:
         self.map_in_threads(
@@ -144,7 +150,7 @@ class MemorySums:
         with ThreadPoolExecutor(max_workers=self._threads) as pool:
             return list(pool.map(work, items))
 
-    def _signed_weights(self, rule: WeightRule) -> NDArray[Any]:
+    def _signed_weights(self, rule: RecordRule) -> NDArray[Any]:
         kind = np.int16 if self._weights is None else np.int64
         signed = np.empty(len(self._labels), dtype=kind)
         arguments = (self._scores, self._labels, self._weights)
@@ -195,107 +201,3 @@ def row_sums(table: NDArray[np.int64], rows: Groups) -> RowSums:
         return RowSums(table[0], table[:0])
     first, end = rows.firsts[used[0] : used[0] + 2]
     return RowSums(table[first:end].sum(axis=0), table)
-
-
-# --- passes over a source -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class SumQuery(TableQuery["SumPartial"]):
-    """The signed sums of one round. It holds released values, public ones, and unit totals."""
-
-    binner: Binner
-    rounds: RoundTables
-    rule: WeightRule
-    rows: Groups
-    tops: tuple[CodeSplit, ...]
-    weigher: Weigher | None
-    factors: tuple[int, ...] | None
-    """Factor of each class, if classes have weights."""
-    full_weight: int
-
-    def new_partial(self) -> SumPartial:
-        return SumPartial(self)
-
-    @cached_property
-    def shapes(self) -> list[tuple[int, ...]]:
-        table = (max(1, self.rows.n_rows), sum(self.binner.n_codes))
-        return [*[table] * (1 + len(self.tops)), (len(self.rule.code),)]
-
-
-class SumPartial(TablePartial[SumQuery]):
-    """Sums over all records, then on the left of each top split; last, the weight of each class."""
-
-    def add_batch(self, batch: Batch) -> None:
-        query = self._query
-        codes, labels, weights = query.binner.bin_and_weigh(batch, query.weigher)
-        if query.factors is not None:
-            factors = np.array(query.factors, dtype=np.int32)[labels]
-            weights = factors if weights is None else weights * factors
-        offsets = np.concatenate([[0], np.cumsum(query.binner.n_codes)]).astype(np.int64)
-        n_scores = query.rounds.class_signs.shape[1]
-        records = MemorySums(
-            np.ascontiguousarray(codes.T), offsets, labels, weights, query.full_weight, n_scores, 1
-        )
-        records.add_round(query.rounds)
-        *sums, exact_totals = self.tables
-        records.add_round_sums(query.rule, query.rows, query.tops, sums)
-        add_class_totals(labels, weights, 0, len(labels), exact_totals)
-        self.count_rows(batch.n_rows)
-
-
-class PassSums:
-    """Signed sums from passes over a source, one for each round.
-
-    `answer` makes one pass. `exact_totals` are the weights of all records of each class, from an
-    earlier pass. A SourceError is raised if a pass finds others, or another number of rows.
-    """
-
-    def __init__(
-        self,
-        answer: Callable[[SumQuery], SumPartial],
-        binner: Binner,
-        weigher: Weigher | None,
-        factors: Sequence[int] | None,
-        full_weight: int,
-        exact_rows: int,
-        exact_totals: NDArray[np.int64],
-        n_scores: int,
-        changed: str,
-    ) -> None:
-        self._answer, self._binner, self._weigher = answer, binner, weigher
-        self._factors = None if factors is None else tuple(factors)
-        self._full_weight = full_weight
-        self._exact_rows, self._exact_totals = exact_rows, exact_totals
-        self._n_scores, self._changed = n_scores, changed
-        self._rounds: RoundTables | None = None
-        self.exact_largest_sum = exact_rows * full_weight * FULL_SIGNED_WEIGHT
-
-    def round_sums(
-        self, rule: WeightRule, rows: Groups, tops: Sequence[CodeSplit]
-    ) -> list[RowSums]:
-        rounds = self._rounds or RoundTables.of_no_round(0, self._n_scores)
-        found = self._answer(
-            SumQuery(
-                self._binner,
-                rounds,
-                rule,
-                rows,
-                tuple(tops),
-                self._weigher,
-                self._factors,
-                self._full_weight,
-            )
-        )
-        *tables, exact_totals = found.tables
-        same = np.array_equal(exact_totals, self._exact_totals)
-        if not same or found.exact_rows != self._exact_rows:
-            raise SourceError(self._changed)
-        return [row_sums(table, rows) for table in tables]
-
-    def add_round(self, drawn: RoundTables) -> None:
-        self._rounds = drawn if self._rounds is None else RoundTables.stack([self._rounds, drawn])
-
-    def map_in_threads(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-        with ThreadPoolExecutor(max_workers=THREADS) as pool:
-            return list(pool.map(work, items))

@@ -1,6 +1,7 @@
-"""How much a record counts in a round: a whole number from its own score and class alone.
+"""How much a record counts in a round: a whole number from its own score and label alone.
 
-The rule is the gradient of the logistic loss, scaled and clipped to 1. Its table is public.
+The rule for classes is the gradient of the logistic loss, scaled and clipped to 1. The rule for a
+numeric target is the residual, scaled and clipped to 1. Tables and scales are public or released.
 So the signed weight of a record depends on the record itself and on released functions, and on no
 other record (``docs/proofs/boosting.md``).
 """
@@ -10,12 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.counting.sums._kernels import sign_many_classes, sign_two_classes
+from privatree.counting.sums._kernels import (
+    sign_many_classes,
+    sign_residuals,
+    sign_two_classes,
+)
 
 FULL_SIGNED_WEIGHT = 255
 """Largest signed weight of a record that counts once."""
@@ -23,9 +28,24 @@ _UNIT = 2**30
 """The power of a score of 0, as a whole number."""
 
 
+class RecordRule(Protocol):
+    """Rule that gives each record its signed weight in one round."""
+
+    def sign_records(
+        self,
+        scores: NDArray[np.int32],
+        labels: NDArray[Any],
+        weights: NDArray[np.int32] | None,
+        first: int,
+        last: int,
+        signed: NDArray[Any],
+    ) -> None:
+        """Write the signed weights of the records from `first` to `last`."""
+
+
 @dataclass(frozen=True)
 class WeightRule:
-    """Rule that gives each record its signed weight in one round.
+    """Rule for classes.
 
     Parameters
     ----------
@@ -66,7 +86,6 @@ class WeightRule:
         last: int,
         signed: NDArray[Any],
     ) -> None:
-        """Write the signed weights of the records from `first` to `last`."""
         if len(self.code) == 2:
             sign_two_classes(scores, labels, weights, self.table, first, last, signed)
         else:
@@ -79,3 +98,32 @@ def _logistic_weight(margin: float, twice_scale: int) -> int:
     """Return the weight of a record whose class has the log-odds `margin`."""
     likelihood = 1.0 / (1.0 + math.exp(min(margin, 700.0)))
     return round(FULL_SIGNED_WEIGHT * min(1.0, twice_scale / 2 * likelihood))
+
+
+@dataclass(frozen=True)
+class ResidualRule:
+    """Rule for a numeric target, in fine steps of its codes (``FINE_STEPS``).
+
+    Parameters
+    ----------
+    start : int
+        Prediction of every record before the first round. Later ones are `start` plus the score.
+    scale : int
+        A residual of at least this size counts fully.
+    """
+
+    start: int
+    scale: int
+
+    def sign_records(
+        self,
+        scores: NDArray[np.int32],
+        labels: NDArray[Any],
+        weights: NDArray[np.int32] | None,
+        first: int,
+        last: int,
+        signed: NDArray[Any],
+    ) -> None:
+        full = np.int64(FULL_SIGNED_WEIGHT)
+        rule = (np.int64(self.start), np.int64(self.scale), full)
+        sign_residuals(scores, labels, weights, *rule, first, last, signed)

@@ -1,8 +1,9 @@
-"""An ensemble as an ONNX graph, whose labels equal those of ``predict``.
+"""An ensemble as an ONNX graph, whose labels and numbers are those of ``predict``.
 
 Each round is a tree with the values -1 and +1: a step function of a number becomes a balanced tree
 of splits at its switches. TreeEnsembleRegressor adds up the trees. The sums are whole numbers, so
-they are exact also in its output of 32-bit floats. Labels and probabilities follow from them in
+they are exact also in its output of 32-bit floats. The amounts of a numeric target are too large
+for that: their high and low digits are added up apart. Labels, probabilities and numbers follow in
 doubles.
 """
 
@@ -10,16 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privatree.errors import ParameterError
 from privatree.export.onnx_graph._graph import Graph, Question, SplitNodes
+from privatree.export.onnx_graph._types import onnx_label_array
 from privatree.model.ensemble import Branch, Ensemble, Round, RoundFunction, Step, nodes_of
 from privatree.schema import Categorical
 
+_LOW_DIGITS = 2**10
+"""What an amount is divided by: 10,000 remainders, and all quotients, add up to less than 2^24."""
 _MAX_VALUES = 20_000_000
 """Largest number of leaves times scores."""
 
@@ -30,9 +32,23 @@ class EnsembleGraph(Graph):
     def __init__(self, ensemble: Ensemble) -> None:
         super().__init__(ensemble.schema)
         self.ensemble = ensemble
-        self._first = 1 if len(ensemble.schema.classes) == 2 else 0  # two classes have one score
 
-    def add_outputs(self, labels: NDArray[Any], label: str, probabilities: str) -> None:
+    def scores_of(self, one: Round) -> tuple[int, ...]:
+        """Return what a function value of +1 adds to each sum."""
+        if self.labels is None:
+            return divmod(one.amounts[0], _LOW_DIGITS)
+        return one.amounts[1:] if self.ensemble.has_one_score else one.amounts
+
+    @property
+    def _n_sums(self) -> int:
+        return len(self.scores_of(self.ensemble.rounds[0]))
+
+    def add_outputs(self, *names: str) -> None:
+        if self.labels is None:
+            self._add_number(*names)
+            return
+        label, probabilities = names
+        labels = onnx_label_array(self.ensemble.schema.classes)
         margins = self._add_margins()
         step = self.ensemble.step
         if len(labels) == 2:
@@ -46,15 +62,33 @@ class EnsembleGraph(Graph):
         scores = self.add_node("Mul", [margins, self.add_constant(factors)])
         self.add_node("Softmax", [scores], [probabilities], axis=1)
 
+    def _add_number(self, name: str) -> None:
+        """Add the predicted number."""
+        target, double = self.ensemble.schema.target, np.float64
+        if target is None:
+            raise RuntimeError("an ensemble without classes must have a target.")
+        digits = self.add_constant(np.array([[_LOW_DIGITS], [1]], dtype=double))
+        margin = self.squeeze(self.add_node("MatMul", [self._add_margins(), digits]))
+        step, start = (
+            self.add_constant(np.array(number))
+            for number in (self.ensemble.step, self.ensemble.start)
+        )
+        score = self.add_node("Add", [self.add_node("Mul", [margin, step]), start])
+        if target.log:
+            one = self.add_constant(np.array(1.0))
+            score = self.add_node("Sub", [self.add_node("Exp", [score]), one])
+        ends = [self.add_constant(np.array(end, dtype=double)) for end in (target.low, target.high)]
+        self.add_node("Clip", [score, *ends], [name])
+
     def _add_margins(self) -> str:
-        """Add the margins, as doubles of shape (records, scores)."""
+        """Add the sums of all rounds, as doubles of shape (records, sums)."""
         self._check_size()
         rounds = self.ensemble.rounds
         splitting = [one for one in rounds if not _is_constant(one.function)]
-        constant = np.zeros((1, len(self.ensemble.schema.classes) - self._first))
+        constant = np.zeros((1, self._n_sums))
         for one in rounds:
             if isinstance(one.function, Step) and _is_constant(one.function):
-                constant += _first_sign(one.function) * np.array(one.class_signs[self._first :])
+                constant += _first_sign(one.function) * np.array(self.scores_of(one))
         if splitting:
             found = self._add_rounds(splitting)
             margins = self.add_node("Cast", [found], to=self.onnx.TensorProto.DOUBLE)
@@ -68,9 +102,7 @@ class EnsembleGraph(Graph):
         columns, column_of = self.add_columns(questions)
         nodes = SplitNodes()
         for tree, one in enumerate(rounds):
-            _RoundTree(self, nodes, column_of, tree, one.class_signs[self._first :]).add(
-                one.function
-            )
+            _RoundTree(self, nodes, column_of, tree, self.scores_of(one)).add(one.function)
         return self.add_trees(columns, nodes)
 
     def _questions(self, function: RoundFunction) -> Iterator[Question]:
@@ -107,7 +139,7 @@ class EnsembleGraph(Graph):
             for node in nodes_of(f)
             if isinstance(node, Step)
         )
-        n_values = n_leaves * (len(self.ensemble.schema.classes) - self._first)
+        n_values = n_leaves * self._n_sums
         if n_values > _MAX_VALUES:
             raise ParameterError(
                 f"ONNX must have at most {_MAX_VALUES:,} values, one for each interval between "
@@ -124,10 +156,10 @@ class _RoundTree:
         nodes: SplitNodes,
         column_of: dict[Question, int],
         tree: int,
-        class_signs: tuple[int, ...],
+        amounts: tuple[int, ...],
     ) -> None:
         self._graph, self._nodes, self._column_of = graph, nodes, column_of
-        self._tree, self._class_signs = tree, class_signs
+        self._tree, self._amounts = tree, amounts
         self._n_nodes = 1
 
     def add(self, function: RoundFunction, node: int = 0) -> None:
@@ -181,7 +213,7 @@ class _RoundTree:
         return children
 
     def _add_leaf(self, node: int, sign: int) -> None:
-        self._nodes.add_leaf(self._tree, node, [float(sign * s) for s in self._class_signs])
+        self._nodes.add_leaf(self._tree, node, [float(sign * s) for s in self._amounts])
 
 
 def _is_constant(function: RoundFunction) -> bool:

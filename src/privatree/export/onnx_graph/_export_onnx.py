@@ -22,7 +22,7 @@ def export_onnx(model: Any) -> bytes:
 
     Parameters
     ----------
-    model : Model, EnsembleModel or fitted classifier
+    model : model or fitted learner
         Model to write.
 
     Returns
@@ -30,7 +30,8 @@ def export_onnx(model: Any) -> bytes:
     bytes
         Content of an ``.onnx`` file. The inputs are the columns of the schema, each of shape
         (records, 1): strings for text categories, doubles for all other columns. The outputs are
-        ``label`` of shape (records,) and ``probabilities`` of shape (records, classes). If a column
+        ``label`` of shape (records,) and ``probabilities`` of shape (records, classes), or
+        ``prediction`` of shape (records,) with doubles if the model predicts a number. If a column
         has the name of an output, an underscore is added to the output. The metadata has the
         privacy statement as JSON under the key ``privatree.privacy``.
 
@@ -47,9 +48,9 @@ def export_onnx(model: Any) -> bytes:
     number categories are integers that doubles cannot represent, the input has 64-bit integers, and
     any integer that is not a category counts as missing.
 
-    Labels are those of ``predict``, for every input. The probabilities of a tree are those of
-    ``predict_proba`` to the last bit; those of an ensemble are computed by the runtime, and may
-    differ in the last digits of a double.
+    Labels and numbers are those of ``predict``, for every input. The probabilities of a tree are
+    those of ``predict_proba`` to the last bit; those of an ensemble are computed by the runtime,
+    and may differ in the last digits of a double.
 
     Examples
     --------

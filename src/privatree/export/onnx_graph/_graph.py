@@ -1,4 +1,4 @@
-"""Builder of ONNX graphs: inputs, answers to questions, trees, label and probabilities.
+"""Builder of ONNX graphs: inputs, answers to questions, trees and outputs.
 
 LabelEncoder turns categories into codes, and Gather turns codes into a 0 or 1 for each question.
 IsNaN answers whether a number is missing. These columns and the numeric columns are the input of
@@ -20,7 +20,6 @@ from privatree.schema import Categorical, Schema
 
 ML = "ai.onnx.ml"
 """Domain of the operators for trees and labels."""
-_OUTPUTS = ("label", "probabilities")
 _HALF = 0.5
 """Threshold of questions without one: their column is 0 for yes (left) and 1 for no (right)."""
 
@@ -98,31 +97,41 @@ class Graph(ABC):
                 "Rename the column."
             )
         self.prefix = "privatree"
-        while any(n.startswith(self.prefix) for n in (*schema.names, *_OUTPUTS)):
+        self.labels = None if schema.target is not None else onnx_label_array(schema.classes)
+        """The classes; None if the model predicts a number."""
+        while any(name.startswith(self.prefix) for name in schema.names):
             self.prefix += "_"
         self.nodes, self.constants = list[onnx.NodeProto](), list[onnx.TensorProto]()
 
     @abstractmethod
-    def add_outputs(self, labels: NDArray[Any], label: str, probabilities: str) -> None:
-        """Add the nodes whose outputs have these two names. `labels` has the classes."""
+    def add_outputs(self, *names: str) -> None:
+        """Add the nodes whose outputs have these names: those of `_output_values`, in its order."""
 
     def build_graph(self) -> Any:
-        outputs = list(_OUTPUTS)
-        for i in range(len(outputs)):
-            while outputs[i] in self.schema.features:
-                outputs[i] += "_"
-        labels = onnx_label_array(self.schema.classes)
-        self.add_outputs(labels, *outputs)
+        outputs = self._output_values()
+        self.add_outputs(*(value.name for value in outputs))
         return self.onnx.helper.make_graph(
             self.nodes,
             "privatree",
             [self._graph_value(name, onnx_type(feature), 1) for name, feature in self.features],
-            [
-                self._graph_value(outputs[0], labels.dtype),
-                self._graph_value(outputs[1], np.dtype(np.float64), len(labels)),
-            ],
+            outputs,
             initializer=self.constants,
         )
+
+    def _output_values(self) -> list[Any]:
+        """Return the outputs: a number, or a label and the probabilities of the classes."""
+        double = np.dtype(np.float64)
+        if self.labels is None:
+            return [self._graph_value(self._output_name("prediction"), double)]
+        return [
+            self._graph_value(self._output_name("label"), self.labels.dtype),
+            self._graph_value(self._output_name("probabilities"), double, len(self.labels)),
+        ]
+
+    def _output_name(self, name: str) -> str:
+        while name in self.schema.features:
+            name += "_"
+        return name
 
     def add_trees(self, columns: str, nodes: SplitNodes) -> str:
         """Add trees over the columns; return the sums of their leaves: (records, targets)."""

@@ -1,7 +1,7 @@
 """A tree as an ONNX graph, whose predictions equal those of ``predict`` to the last bit.
 
 The output of the TreeEnsembleRegressor is the position of a leaf. Gather then looks up the leaf's
-label and probabilities.
+label and probabilities, or its number.
 """
 
 from __future__ import annotations
@@ -23,17 +23,22 @@ class TreeGraph(Graph):
         super().__init__(tree.schema)
         self.tree = tree
 
-    def add_outputs(self, labels: NDArray[Any], label: str, probabilities: str) -> None:
-        leaves = self.tree.leaves
+    def add_outputs(self, *names: str) -> None:
         leaf = self._add_tree()
+        for name, table in zip(names, self._leaf_tables(), strict=True):
+            self.add_node("Gather", [self.add_constant(table), leaf], [name], axis=0)
+
+    def _leaf_tables(self) -> list[NDArray[Any]]:
+        """Return the entry of each leaf in each output."""
+        leaves = self.tree.leaves
+        if self.labels is None or self.tree.value is not None:
+            return [np.asarray(self.tree.value)[leaves]]
         if self.tree.probability is not None:
             shares = self.tree.probability[leaves]
         else:
-            shares = np.zeros((len(leaves), len(labels)))
+            shares = np.zeros((len(leaves), len(self.labels)))
             shares[np.arange(len(leaves)), self.tree.label[leaves]] = 1.0
-        tables = {label: labels[self.tree.label[leaves]], probabilities: shares}
-        for output, table in tables.items():
-            self.add_node("Gather", [self.add_constant(table), leaf], [output], axis=0)
+        return [self.labels[self.tree.label[leaves]], shares]
 
     def _add_tree(self) -> str:
         """Add the tree. Its output is the position of each record's leaf among the leaves."""

@@ -3,7 +3,8 @@
 The *lead* of a class over another is half the difference of their margins: the sum of h times the
 sign of the class, over the rounds in which the two classes have different signs. It is exact. The
 predicted class is the first that no later class leads. The probability of a class is 1 divided by
-the sum over all classes of e to the power of `step` times their lead over it.
+the sum over all classes of e to the power of `step` times their lead over it. A predicted number
+follows from one sum: of h times the amount of its round.
 
 A database limits how deep expressions are nested: SQLite to 1000, and a long sum is as deep as it
 has terms. So a sum is written as a sum of sums in parentheses, of at most 32 terms each.
@@ -28,7 +29,7 @@ from privatree.export.sql._dialects import Dialect
 from privatree.export.sql._function_sums import BranchSum, FunctionSum, StepSum, add_functions
 from privatree.export.sql._results import case_expression, label_results
 from privatree.model.ensemble import Ensemble, Step, nodes_of
-from privatree.schema import Categorical, Label, Numeric
+from privatree.schema import Categorical, Label, Numeric, Target
 
 _MAX_TERMS_IN_A_ROW = 32
 _MAX_EXPONENT = 690.0
@@ -56,7 +57,9 @@ class EnsembleExpression:
                 check_sql_text_categories(feature, dialect)
 
     def prediction(self) -> str:
-        """Return the expression of the predicted label."""
+        """Return the expression of the predicted label or number."""
+        if self._ensemble.schema.target is not None:
+            return self._number(self._ensemble.schema.target)
         classes = self._ensemble.schema.classes
         cases = []
         for code, label in enumerate(label_results(classes, self._dialect)):
@@ -65,6 +68,37 @@ class EnsembleExpression:
             if not others:  # no later class can lead
                 break
         return case_expression(cases)
+
+    def _number(self, target: Target) -> str:
+        """Return the expression of the predicted number.
+
+        Margins beyond which predictions are an end of the range are found here, so that the
+        database need not compare numbers that it has rounded.
+        """
+        ensemble, double = self._ensemble, self._dialect.double_result
+        if target.log and not self._dialect.has_exp:
+            raise ParameterError(
+                f"dialect must be a database with EXP for a target with log=True, and "
+                f"{self._dialect.title} has none.",
+                "dialect",
+            )
+        terms = [(one.amounts[0], one.function) for one in ensemble.rounds]
+        margin = self._function_sum(add_functions(terms, ensemble.schema))
+        score = f"{double(ensemble.start)} + {double(ensemble.step)} * ({margin})"
+        number = f"EXP({score}) - {double(1.0)}" if target.log else score
+        most = sum(amounts for amounts, _ in terms)
+        n_low = bisect_left(
+            range(-most, most + 1), True, key=lambda k: _predicted(ensemble, k) > target.low
+        )
+        n_inside = bisect_left(
+            range(-most, most + 1), True, key=lambda k: _predicted(ensemble, k) >= target.high
+        )
+        cases = []
+        if n_low:
+            cases.append((f"{margin} <= {n_low - 1 - most}", double(float(target.low))))
+        if n_inside <= 2 * most:
+            cases.append((f"{margin} >= {n_inside - most}", double(float(target.high))))
+        return case_expression([*(((where,), then) for where, then in cases), ((), number)])
 
     def probabilities(self) -> Iterator[str]:
         """Yield the expression of the probability of each class."""
@@ -92,14 +126,14 @@ class EnsembleExpression:
     def _n_different(self, one: int, other: int) -> int:
         """Return the number of rounds in which two classes have different signs."""
         rounds = self._ensemble.rounds
-        return sum(r.class_signs[one] != r.class_signs[other] for r in rounds)
+        return sum(r.amounts[one] != r.amounts[other] for r in rounds)
 
     def _lead(self, one: int, other: int) -> str:
         """Return the expression of the lead of class `one` over class `other`."""
         terms = [
-            (r.class_signs[one], r.function)
+            (r.amounts[one], r.function)
             for r in self._ensemble.rounds
-            if r.class_signs[one] != r.class_signs[other]
+            if r.amounts[one] != r.amounts[other]
         ]
         return self._function_sum(add_functions(terms, self._ensemble.schema))
 
@@ -180,6 +214,13 @@ class EnsembleExpression:
         return [f"WHEN {condition} THEN {value}" for condition, value in chosen], missing
 
 
+def _predicted(ensemble: Ensemble, margin: int) -> float:
+    """Return the predicted number of a margin."""
+    target = ensemble.schema.target
+    score = ensemble.start + ensemble.step * margin
+    return score if target is None else float(target.of_score(score))
+
+
 def _labels(feature: Categorical, codes: Sequence[int]) -> list[Label]:
     """Return the categories of codes. The code of separate missing values has none."""
     return [feature.categories[code] for code in codes if code < len(feature.categories)]
@@ -202,6 +243,7 @@ def _check_number_of_cases(ensemble: Ensemble, proba: bool) -> None:
     """Raise ParameterError if the SQL would be very long, which needs very many classes."""
     n_classes = len(ensemble.schema.classes)
     n_pairs = n_classes * (n_classes - 1) // 2 * (3 if proba else 1)
+    n_pairs = n_pairs or 3  # a margin stands up to three times in the expression of a number
     n_cases = 0
     for one in ensemble.rounds:
         for node in nodes_of(one.function):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from privatree.errors import ParameterError
 from privatree.export.sql._dialects import find_dialect
 from privatree.export.sql._ensemble_expression import EnsembleExpression
 from privatree.export.sql._names import (
@@ -22,7 +23,7 @@ def export_sql(
 
     Parameters
     ----------
-    model : Tree, Ensemble, Model, EnsembleModel or fitted classifier
+    model : Tree, Ensemble, model or fitted learner
         Model whose tree or ensemble is written.
     table : str, optional
         Name of the table with the records. With a table, the result is a whole query. Separate the
@@ -30,7 +31,7 @@ def export_sql(
         quotes, and double the quotes inside it: ``clinic."patients.2024"``.
     proba : bool, default=False
         Whether to add the probability of each class. If a tree has released no probabilities, they
-        are 1 for the predicted class and 0 for the others.
+        are 1 for the predicted class and 0 for the others. A model that predicts a number has none.
     dialect : str, optional
         Name of the database: ``"postgresql"``, ``"mysql"``, ``"mariadb"``, ``"sqlite"``,
         ``"duckdb"``, ``"sqlserver"``, ``"bigquery"`` or ``"snowflake"``. By default the result is
@@ -39,9 +40,9 @@ def export_sql(
     Returns
     -------
     str
-        Without `table` and `proba`: an expression for the predicted label, for use in any query on
-        the columns of the schema. With `proba`: a list of columns for ``SELECT``, with the names
-        ``prediction`` and ``probability of LABEL``. With `table`: a query that returns these
+        Without `table` and `proba`: an expression for the predicted label or number, for use in any
+        query on the columns of the schema. With `proba`: a list of columns for ``SELECT``, with the
+        names ``prediction`` and ``probability of LABEL``. With `table`: a query that returns these
         columns and all columns of the table.
 
     Raises
@@ -53,13 +54,13 @@ def export_sql(
 
     Notes
     -----
-    Each record gets the label that ``predict`` returns, also with NULL, NaN, infinities, unknown
-    categories and numbers out of range. Thresholds are exact to the last bit: ``x > 37`` is written
-    as ``-x < -37`` where NaN is greater than every number, and 0.1 as a fraction where a database
-    could round it. Columns must have the types that ``predict`` takes: numbers (or booleans) for
-    numeric features and number categories, text for text categories, and booleans or the numbers 0
-    and 1 for boolean categories. PostgreSQL, BigQuery and Snowflake do not take booleans for
-    numbers. Boolean labels are 1 and 0 in databases without booleans.
+    Each record gets the label or number that ``predict`` returns, also with NULL, NaN, infinities,
+    unknown categories and numbers out of range. Numbers are exact to the last bit: ``x > 37`` is
+    written as ``-x < -37`` where NaN is greater than every number, and 0.1 as a fraction where a
+    database could round it. Columns must have the types that ``predict`` takes: numbers (or
+    booleans) for numeric features and number categories, text for text categories, and booleans or
+    the numbers 0 and 1 for boolean categories. PostgreSQL, BigQuery and Snowflake do not take
+    booleans for numbers. Boolean labels are 1 and 0 in databases without booleans.
 
     The rounds of an ensemble are added up in whole numbers, so its labels are equal to those of
     ``predict``, too. Its probabilities are computed by the database, and may differ from those of
@@ -85,6 +86,10 @@ def export_sql(
     """
     written = find_dialect(dialect)
     released = released_predictor(model)
+    if proba and released.schema.target is not None:
+        raise ParameterError(
+            "proba must be False for a model that predicts a number, got True.", "proba"
+        )
     check_sql_column_names(released.schema.names, written)
     place, source = (None, None) if table is None else quote_sql_table_name(table, written)
     expression: TreeExpression | EnsembleExpression

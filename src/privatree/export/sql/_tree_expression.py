@@ -47,10 +47,15 @@ class TreeExpression:
     def __init__(self, tree: Tree, source: str | None, dialect: Dialect) -> None:
         self._tree, self._dialect = tree, dialect
         self._cases = list(_leaves_of_expression(tree, source, dialect))
-        self._labels = label_results(tree.schema.classes, dialect)
+        self._labels = label_results(tree.schema.classes, dialect) if tree.value is None else []
 
     def prediction(self) -> str:
-        """Return the expression of the predicted label."""
+        """Return the expression of the predicted label or number."""
+        if self._tree.value is not None:
+            values = self._tree.value.tolist()
+            return case_expression(
+                (where, self._double(values[leaf])) for where, leaf in self._cases
+            )
         label = self._tree.label
         return case_expression((where, self._labels[label[leaf]]) for where, leaf in self._cases)
 
@@ -69,7 +74,10 @@ class TreeExpression:
         share = float(self._tree.label[leaf] == code)
         if self._tree.probability is not None:
             share = float(self._tree.probability[leaf, code])
-        return self._dialect.double_result(share if self._dialect.can_hold(share) else 0.0)
+        return self._double(share)
+
+    def _double(self, number: float) -> str:
+        return self._dialect.double_result(number if self._dialect.can_hold(number) else 0.0)
 
 
 def _leaves_of_expression(

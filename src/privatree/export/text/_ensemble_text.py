@@ -34,6 +34,14 @@ def size_line(ensemble: Ensemble) -> str:
 
 
 def _sum_lines(ensemble: Ensemble) -> list[str]:
+    target = ensemble.schema.target
+    if target is not None:
+        learned = "the logarithm of 1 plus the prediction" if target.log else "the prediction"
+        return [
+            f"Begin with {ensemble.start:.6g}. A round adds its amount, or subtracts it: + or -.",
+            f"The sum is {learned}, clipped to the range from {target.low:.6g} to "
+            f"{target.high:.6g}.",
+        ]
     classes = [name_text(label) for label in ensemble.schema.classes]
     if len(classes) == 2:
         return [
@@ -52,7 +60,7 @@ class _RoundWriter:
     """Writer of rounds. A threshold has the same text in all rounds."""
 
     def __init__(self, ensemble: Ensemble) -> None:
-        self._classes = ensemble.schema.classes
+        self._classes, self._step = ensemble.schema.classes, ensemble.step
         self._features = list(ensemble.schema.features.items())
         thresholds: dict[int, set[float]] = {}
         for one in ensemble.rounds:
@@ -76,10 +84,12 @@ class _RoundWriter:
         return [f"round {number}{self._raised_text(one)}: {first}", *below]
 
     def _raised_text(self, one: Round) -> str:
-        """Return which classes a round raises; the text is empty for two classes."""
+        """Return which classes a round raises, or its amount; empty for two classes."""
+        if not self._classes:
+            return f" (amount {self._step * one.amounts[0]:.4g})"
         if len(self._classes) == 2:
             return ""
-        signs = zip(self._classes, one.class_signs, strict=True)
+        signs = zip(self._classes, one.amounts, strict=True)
         raised = [name_text(label) for label, sign in signs if sign > 0]
         more = len(raised) - _MAX_SHOWN_CLASSES
         shown = ", ".join(raised[:_MAX_SHOWN_CLASSES]) + (f" and {more} more" if more > 0 else "")

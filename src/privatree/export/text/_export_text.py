@@ -14,7 +14,7 @@ def export_text(model: Any) -> str:
 
     Parameters
     ----------
-    model : Tree, Ensemble, Model, EnsembleModel or fitted classifier
+    model : Tree, Ensemble, model or fitted learner
         Model whose tree or ensemble is written.
 
     Returns
@@ -23,7 +23,9 @@ def export_text(model: Any) -> str:
         For a tree, one line for each node, without a line break at the end. The line of a split is
         a question, and its two answers follow below it. The line of a leaf is its prediction, with
         class probabilities and the noisy number of records if the model has them, or of units if
-        epsilon is for units. The noise exceeds the number after ± with a probability of 5%.
+        epsilon is for units. The noise exceeds the number after ± with a probability of 5%. If the
+        prediction is a number, it is followed by a range in which the target of at least 80% of the
+        records is, with their noisy share.
 
         For an ensemble, a few lines that say how its rounds add up, and then the function of each
         round: which records get +1 and which get -1. A function that asks about another feature

@@ -16,7 +16,12 @@ from privatree.export.text._shown_values import (
     number_text,
     share_text,
 )
-from privatree.export.text._tree_text import support_text, threshold_texts
+from privatree.export.text._tree_text import (
+    outcome_text,
+    spread_text,
+    support_text,
+    threshold_texts,
+)
 from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Feature, Label
 
@@ -33,13 +38,15 @@ class Rule:
         One text for each feature that the path to the leaf asks about, in the order of the first
         question: ``age is at most 37``. Empty if the tree has no splits. Missing values count as
         the schema says; those that are separate are named: ``age is missing or at most 37``.
-    label : str, bool, int or float
-        Predicted class.
+    label : str, bool, int, float or None
+        Predicted class; None if the tree predicts a number.
     probability : tuple of float, or None
         Probability of each class in the order of the schema, if the learner released them.
     sentence : str
         The whole rule as one sentence, and the noisy number of records as another if the learner
         released it.
+    value : float or None
+        Predicted number; None if the tree predicts a class.
 
     Examples
     --------
@@ -53,9 +60,10 @@ class Rule:
 
     leaf: int
     conditions: tuple[str, ...]
-    label: Label
+    label: Label | None
     probability: tuple[float, ...] | None
     sentence: str
+    value: float | None = None
 
 
 def rules(model: Any) -> tuple[Rule, ...]:
@@ -63,7 +71,7 @@ def rules(model: Any) -> tuple[Rule, ...]:
 
     Parameters
     ----------
-    model : Tree, Model or fitted classifier
+    model : Tree, model or fitted learner
         Model whose tree is written.
 
     Returns
@@ -108,17 +116,21 @@ def rules(model: Any) -> tuple[Rule, ...]:
 
 
 def _leaf_rule(tree: Tree, leaf: int, known: tuple[_RuleRange | _RuleCategories, ...]) -> Rule:
-    label = tree.schema.classes[tree.label[leaf]]
     conditions = tuple(condition.text() for condition in known if not condition.is_always_true)
     probability = None if tree.probability is None else tuple(tree.probability[leaf].tolist())
-    shown = f"predict {name_text(label)}"
+    shown = f"predict {outcome_text(tree, leaf)}"
     if probability is not None:
         shown += f" (probability {share_text(probability[tree.label[leaf]])})"
+    elif spread := spread_text(tree, leaf):
+        shown += f" ({spread})"
     if any(condition.is_impossible for condition in known):
         shown += ", but no record is like that"
     sentence = f"If {' and '.join(conditions)}, {shown}." if conditions else f"Always {shown}."
     if support := support_text(tree, leaf):
         sentence += f" {support[0].upper()}{support[1:]}."
+    if tree.value is not None:
+        return Rule(leaf, conditions, None, None, sentence, float(tree.value[leaf]))
+    label = tree.schema.classes[tree.label[leaf]]
     return Rule(leaf, conditions, label, probability, sentence)
 
 

@@ -1,4 +1,4 @@
-"""Texts of names, sets of categories, thresholds and probabilities, as all exports show them."""
+"""Texts of names, categories, thresholds, probabilities and values, as all exports show them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privatree._support.escape import escape_text
 from privatree.counting import N_BINS, cut_points
-from privatree.schema import Categorical, Label, Numeric
+from privatree.schema import Categorical, Label, Numeric, Target
 
 _TOLERANCE, _TOLERANCE_OF_SMALL, _FLOAT_ERROR = 1e-6, 1e-3, 1e-12
 """Limits on the rounding of a threshold that is not a cut point of a default grid: the
@@ -22,6 +22,8 @@ first times the range, and the larger of the second times the threshold and the 
 range."""
 MAX_LISTED_CATEGORIES = 3
 """A set with more categories is shown as "not in" its complement if that is shorter."""
+_VALUE_DIGITS, _MAX_DIGITS = 4, 700
+"""Digits of a predicted number, and the most digits that a double can need."""
 _NEEDS_QUOTES = re.compile(r'[,{}"\\]|^\s|\s$|^$')
 
 # --- names --------------------------------------------------------------------------------------
@@ -66,6 +68,16 @@ def share_text(share: float) -> str:
     if 0 < share < 0.0005:
         return "<0.1%"
     return ">99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
+
+
+def value_text(target: Target, value: float) -> str:
+    """Return a predicted number with four digits, or more where the range is far from 0."""
+    if value == 0:
+        return "0"
+    width = float(target.high) - float(target.low)
+    last = min(Decimal(number).adjusted() for number in (value, width)) - _VALUE_DIGITS + 1
+    with localcontext(prec=_MAX_DIGITS):
+        return number_text(Decimal(value).quantize(Decimal((0, (1,), last))))
 
 
 # --- numbers ------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from privatree.export.text._shown_values import (
     name_text,
     share_text,
     shown_thresholds,
+    value_text,
 )
 from privatree.model import Tree
 from privatree.privacy import shown_count
@@ -20,6 +21,8 @@ from privatree.schema import Categorical, Numeric
 NO_SUPPORT = "few or no"
 """Beginning of the text for a leaf that has no more records, or units, than noise explains."""
 _MAX_SHOWN_CLASSES = 4
+_MOST = 0.8
+"""Share of the records of a leaf whose range is shown."""
 
 _Node = TypeVar("_Node")
 
@@ -59,10 +62,9 @@ def node_texts(tree: Tree) -> tuple[str, ...]:
     texts = []
     for node, position in enumerate(tree.feature.tolist()):
         if position < 0:
-            label = name_text(tree.schema.classes[tree.label[node]])
             support = support_text(tree, node)
             after = f", {support}" if support else ""
-            texts.append(f"predict {label}{_probabilities_text(tree, node)}{after}")
+            texts.append(f"predict {outcome_text(tree, node)}{_shares_text(tree, node)}{after}")
             continue
         name, feature = features[position]
         if isinstance(feature, Categorical):
@@ -73,6 +75,13 @@ def node_texts(tree: Tree) -> tuple[str, ...]:
             condition = f"{'is missing or ' * (node in may_be_missing)}<= {thresholds[node]}"
         texts.append(f"{name_text(name)} {condition}")
     return tuple(texts)
+
+
+def outcome_text(tree: Tree, leaf: int) -> str:
+    """Return the class or the number that a leaf predicts."""
+    if tree.value is None or tree.schema.target is None:
+        return name_text(tree.schema.classes[tree.label[leaf]])
+    return value_text(tree.schema.target, float(tree.value[leaf]))
 
 
 def nodes_with_missing(tree: Tree) -> set[int]:
@@ -105,8 +114,11 @@ def support_text(tree: Tree, leaf: int) -> str:
     return f"{shown_count(noisy, error)} {tree.counted}"
 
 
-def _probabilities_text(tree: Tree, leaf: int) -> str:
-    """Return a leaf's probabilities in parentheses; only the largest if there are many classes."""
+def _shares_text(tree: Tree, leaf: int) -> str:
+    """Return a leaf's probabilities, or the range of most of its records, in parentheses."""
+    if tree.value is not None:
+        spread = spread_text(tree, leaf)
+        return f" ({spread})" if spread else ""
     if tree.probability is None:
         return ""
     row, classes = tree.probability[leaf], tree.schema.classes
@@ -114,6 +126,23 @@ def _probabilities_text(tree: Tree, leaf: int) -> str:
     more = ", …" * (len(classes) > _MAX_SHOWN_CLASSES)
     shown = ", ".join(f"{name_text(classes[i])} {share_text(row[i])}" for i in likeliest)
     return f" ({shown}{more})"
+
+
+def spread_text(tree: Tree, leaf: int) -> str:
+    """Return the shortest range of the target with most of a leaf's records; "" if unknown.
+
+    It is unknown, too, if the leaf has no more records than noise explains.
+    """
+    target = tree.schema.target
+    if target is None or tree.shares is None or tree.edges is None or not tree.has_support(leaf):
+        return ""
+    below, edges = np.append(0.0, np.cumsum(tree.shares[leaf])), tree.edges
+    first, last = np.triu_indices(len(edges), 1)
+    share = below[last] - below[first]
+    enough = np.flatnonzero(share >= _MOST)
+    best = enough[np.argmin((edges[last] - edges[first])[enough])]
+    low, high = (value_text(target, float(edges[end[best]])) for end in (first, last))
+    return f"{share[best]:.0%} from {low} to {high}"
 
 
 def threshold_texts(tree: Tree) -> dict[int, str]:

@@ -18,6 +18,7 @@ from privatree.counting.sums import (
     FULL_SIGNED_WEIGHT,
     CodeFunction,
     CodeSplit,
+    RecordRule,
     RoundTables,
     WeightRule,
 )
@@ -51,52 +52,6 @@ _NO_TOP_SHARE = 0.25
 """Base measure of no such split."""
 
 
-def boost(
-    records: ClassCounts,
-    cells: FineCells,
-    plan: BoostPlan,
-    schema: Schema,
-    ledger: Ledger,
-    directions: Sequence[int],
-    after_size: Callable[[int | None], None] = lambda noisy_size: None,
-    counted: str = "records",
-    show: Callable[[int, int], None] = lambda turn, n_rounds: None,
-) -> Ensemble:
-    """Train the ensemble, with one pass over the records for each round.
-
-    The codes of `records` are those of `cells`. `directions` has 1 for each feature that must not
-    lower the log-odds of the second class, -1 for one that must not raise them, and 0 for any
-    other. `after_size` gets the noisy number of records, if the plan pays for one. It may raise an
-    error, which ends the training before anything else is drawn. `counted` is what one weight
-    stands for, in the words of spends and errors: "records" or "units". `show` is told each round.
-
-    Raises
-    ------
-    TooFewRecordsError
-        If the noisy number of records is below the plan's min_records.
-
-    Notes
-    -----
-    Neighbours: those of the plan.
-    Range: each round is a draw of bounded range, whatever was drawn before.
-    Guarantee: (epsilon, delta)-DP with those of the plan, which the ledger enforces.
-    Cost: at most the plan's epsilon and delta; the plan's size_epsilon if there are too few records
-    or `after_size` raises.
-    """
-    noisy_size = None
-    if plan.size_epsilon:
-        noisy_size = release_size(records, plan.size_epsilon, ledger, counted)
-        if not has_enough_records(noisy_size, plan.min_records):
-            error = plan.size_error(records.full_weight)
-            raise too_few_records(noisy_size, plan.min_records, error, counted)
-    after_size(noisy_size)
-    boosting = Boosting(records, cells, plan, schema, ledger, directions, noisy_size)
-    for turn in range(boosting.rounds.n_rounds):
-        show(turn, boosting.rounds.n_rounds)
-        boosting.run_round()
-    return boosting.ensemble()
-
-
 class Boosting:
     """One run of the learner after the number of records is released, round by round."""
 
@@ -110,7 +65,7 @@ class Boosting:
         directions: Sequence[int],
         noisy_size: int | None,
     ) -> None:
-        self._plan, self._schema = plan, schema
+        self._plan, self._schema, self._pure_ledger = plan, schema, ledger
         size = plan.planning_size(noisy_size)
         self.rounds: RoundPlan = plan.rounds(size)
         self._ledger: Ledger | ComposedLedger = ledger
@@ -119,6 +74,7 @@ class Boosting:
             self._ledger = ledger.compose(
                 plan.rounds_epsilon, plan.delta, groups, factor=plan.price
             )
+        self._begin(records, size)
         zoom = zoom_in(records, cells, size, self.rounds.interval_epsilon, self._ledger)
         self.candidates: Candidates = zoom.candidates
         self._intervals, self._directions = zoom.intervals, directions
@@ -135,14 +91,22 @@ class Boosting:
 
     @property
     def _n_scores(self) -> int:
-        return 1 if self._plan.n_classes == 2 else self._plan.n_classes
+        return 1 if self._plan.has_one_score else self._plan.n_classes
+
+    def _begin(self, records: ClassCounts, size: int) -> None:
+        """Do what comes before the intervals of features. For classes, this is nothing."""
+
+    def _next_rule(self, turn: int) -> tuple[Sequence[int], RecordRule]:
+        """Return what the next function adds to each score, and the signed weights of records."""
+        code = class_code(self._plan.n_classes, turn)
+        rounds = self.rounds
+        rule = WeightRule.of_round(rounds.step, rounds.n_rounds, code, rounds.twice_scale)
+        return code, rule
 
     def run_round(self) -> None:
         """Draw the function of one round, and add it to the scores of the records."""
         turn = len(self._released)
-        code = class_code(self._plan.n_classes, turn)
-        rounds = self.rounds
-        rule = WeightRule.of_round(rounds.step, rounds.n_rounds, code, rounds.twice_scale)
+        code, rule = self._next_rule(turn)
         mechanism = SequentialExponential(self.rounds.round_epsilon, 2 * self._full_weight)
         law = self._law(mechanism.rate, turn)
         sums = self._sums.round_sums(rule, law.roots.rows, law.tops)
@@ -177,8 +141,8 @@ class Boosting:
 
     def add_function(self, drawn: CodeFunction, code: Sequence[int]) -> None:
         """Release a drawn function, and add it to the scores of the records."""
-        signs = [1] if self._n_scores == 1 else code
-        tables = RoundTables.of_function(drawn, self._plan.max_depth, signs)
+        amounts = code[-self._n_scores :]  # two classes have one score: that of the second
+        tables = RoundTables.of_function(drawn, self._plan.max_depth, amounts)
         self._released.append(
             Round(released_function(drawn, self.candidates, self._schema), tuple(code))
         )
@@ -191,5 +155,58 @@ class Boosting:
             self.rounds.step,
             tuple(self._released),
             self._intervals,
-            {place: way for place, way in enumerate(self._directions) if way},
+            self._declared_directions,
         )
+
+    @property
+    def _declared_directions(self) -> dict[int, int]:
+        return {place: way for place, way in enumerate(self._directions) if way}
+
+
+def boost(
+    records: ClassCounts,
+    cells: FineCells,
+    plan: BoostPlan,
+    schema: Schema,
+    ledger: Ledger,
+    directions: Sequence[int],
+    after_size: Callable[[int | None], None] = lambda noisy_size: None,
+    counted: str = "records",
+    show: Callable[[int, int], None] = lambda turn, n_rounds: None,
+    make: Callable[..., Boosting] = Boosting,
+) -> Ensemble:
+    """Train the ensemble, with one pass over the records for each round.
+
+    The codes of `records` are those of `cells`. `directions` has 1 for each feature that must not
+    lower the log-odds of the second class, or the numeric target, -1 for one that must not raise
+    them, and 0 for any other. `after_size` gets the noisy number of records, if the plan pays for
+    one. It may raise an error, which ends the training before anything else is drawn. `counted` is
+    what one weight stands for, in the words of spends and errors: "records" or "units". `show` is
+    told each round.
+    `make` makes the learner: by default that of classes.
+
+    Raises
+    ------
+    TooFewRecordsError
+        If the noisy number of records is below the plan's min_records.
+
+    Notes
+    -----
+    Neighbours: those of the plan.
+    Range: each round is a draw of bounded range, whatever was drawn before.
+    Guarantee: (epsilon, delta)-DP with those of the plan, which the ledger enforces.
+    Cost: at most the plan's epsilon and delta; the plan's size_epsilon if there are too few records
+    or `after_size` raises.
+    """
+    noisy_size = None
+    if plan.size_epsilon:
+        noisy_size = release_size(records, plan.size_epsilon, ledger, counted)
+        if not has_enough_records(noisy_size, plan.min_records):
+            error = plan.size_error(records.full_weight)
+            raise too_few_records(noisy_size, plan.min_records, error, counted)
+    after_size(noisy_size)
+    boosting = make(records, cells, plan, schema, ledger, directions, noisy_size)
+    for turn in range(boosting.rounds.n_rounds):
+        show(turn, boosting.rounds.n_rounds)
+        boosting.run_round()
+    return boosting.ensemble()

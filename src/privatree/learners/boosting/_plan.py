@@ -49,6 +49,8 @@ _MIN_ROOT_FEATURES = 4
 """So many features offer roots in a round, however many records there are."""
 _MAX_TABLE = 2**26
 """Largest number of sums by pairs of codes."""
+_ROOM = 2
+"""Stages of a schedule that are left free for the noisy counts before the rounds, at least."""
 _MAX_EPSILON = Fraction(10_000)
 """Largest epsilon of all rounds together. More would not change what is drawn."""
 
@@ -63,7 +65,7 @@ class RoundPlan:
     interval_epsilon: Fraction
     """Range of the interval of a numeric feature; 0 if no intervals are drawn."""
     step: float
-    """What a function adds to or subtracts from the log-odds."""
+    """What a function adds to or subtracts from the log-odds. It is not used for a number."""
     twice_scale: int
     """Twice the scale of the weights of records (:class:`privatree.counting.sums.WeightRule`)."""
     no_root_share: float
@@ -82,7 +84,7 @@ class BoostPlan:
         The whole guarantee. Epsilon is for one record added or removed, also if neighbours differ
         by one record replaced: then the guarantee is for twice this epsilon.
     n_classes : int
-        Number of classes.
+        Number of classes; 0 for a numeric target.
     n_codes : tuple of int
         Number of codes of each feature.
     max_depth : int
@@ -118,6 +120,11 @@ class BoostPlan:
     min_records: int | None = None
 
     @property
+    def has_one_score(self) -> bool:
+        """Whether a record has one score: with two classes, and with a numeric target."""
+        return self.n_classes <= 2
+
+    @property
     def price(self) -> int:
         """How many times the range of a draw one neighbour costs."""
         return 2 if self.replaces else 1
@@ -134,9 +141,16 @@ class BoostPlan:
         return self.epsilon * BALANCE_SHARE if self.balances_classes else Fraction(0)
 
     @property
+    def first_stages(self) -> tuple[Stage, ...]:
+        """All draws but the rounds, and the intervals of features."""
+        counts = (self.size_epsilon, self.balance_epsilon)
+        return tuple(Stage("count", epsilon) for epsilon in counts if epsilon)
+
+    @property
     def rounds_epsilon(self) -> Fraction:
-        """Epsilon of all rounds and intervals together."""
-        return min(self.epsilon - self.size_epsilon - self.balance_epsilon, _MAX_EPSILON)
+        """Epsilon of all rounds and intervals of features together."""
+        spent = sum((stage.epsilon for stage in self.first_stages), Fraction(0))
+        return min(self.epsilon - spent, _MAX_EPSILON)
 
     def size_error(self, full_weight: int = 1) -> int:
         """Return a bound on the noise in the number of records, true with a probability of 95%."""
@@ -154,7 +168,7 @@ class BoostPlan:
         pattern.append((Fraction(1), n_rounds))
         whole = self.price * self.rounds_epsilon
         widest = min(largest_range(whole, self.delta, tuple(pattern)), _MAX_RANGE)
-        slope = _STEP_OF_TWO if self.n_classes == 2 else _STEP_OF_MORE
+        slope = _STEP_OF_TWO if self.has_one_score else _STEP_OF_MORE
         no_root = 1.0 if self.max_depth == 1 else 0.6 if n_rounds < _FEW_ROUNDS else 0.3
         return RoundPlan(
             n_rounds,
@@ -194,16 +208,17 @@ class BoostPlan:
             n_intervals = self.n_zoomed if rounds.interval_epsilon else 0
             intervals = (Stage("choice", rounds.interval_epsilon),) * n_intervals
             found.add(intervals + (Stage("choice", rounds.round_epsilon),) * rounds.n_rounds)
-        return found if max(map(len, found)) + 2 <= MAX_STAGES else set()
+        room = MAX_STAGES - max(_ROOM, len(self.first_stages))
+        return found if max(map(len, found)) <= room else set()
 
     def _automatic_rounds(self, size: int) -> int:
         epsilon = self.price * float(self.rounds_epsilon)
         if self.delta:
             signal = size * gaussian_mu(epsilon, float(self.delta)) / self.price
-            times, share = (1.0, 1 / 10) if self.n_classes == 2 else (2.5, 1 / 2.5)
+            times, share = (1.0, 1 / 10) if self.has_one_score else (2.5, 1 / 2.5)
             return _odd_if_few(min(times * math.sqrt(signal), share * signal, MAX_ROUNDS))
         signal = size * epsilon / self.price
-        times, share = (0.7, 1 / 40) if self.n_classes == 2 else (1.4, 1 / 16)
+        times, share = (0.7, 1 / 40) if self.has_one_score else (1.4, 1 / 16)
         return _odd_if_few(min(times * math.cbrt(signal), share * signal, _MAX_PURE_ROUNDS))
 
     def _interval_ratio(self, size: int, n_rounds: int) -> Fraction:
@@ -246,13 +261,16 @@ def _cached_schedule(plan: BoostPlan) -> Schedule | None:
         if plan.delta:
             return None
         choices = {(Stage("choice", plan.rounds_epsilon),)}
-    # The class counts are drawn after the intervals, but their law does not depend on these.
-    first = (plan.size_epsilon, plan.balance_epsilon)
-    counts = tuple(Stage("count", epsilon) for epsilon in first if epsilon)
-    most = max(sum((stage.epsilon for stage in path), Fraction(0)) for path in choices)
+    # Some of these are drawn between the others. What they cost does not depend on these.
+    first = plan.first_stages
+    counts, drawn = (
+        sum((stage.epsilon for stage in first if stage.kind == kind), Fraction(0))
+        for kind in ("count", "choice")
+    )
+    most = drawn + max(sum((stage.epsilon for stage in path), Fraction(0)) for path in choices)
     return Schedule(
-        total=max(plan.epsilon, sum(first) + most),
+        total=max(plan.epsilon, counts + most),
         choices=most,
-        counts=sum(first, Fraction(0)),
-        sequences=tuple(counts + path for path in sorted(choices, key=len)),
+        counts=counts,
+        sequences=tuple(first + path for path in sorted(choices, key=len)),
     )

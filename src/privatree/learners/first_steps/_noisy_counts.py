@@ -34,19 +34,22 @@ def release_counts(
     ledger: Ledger,
     purpose: str,
     node: int | None = None,
+    sensitivity: int = 1,
 ) -> NDArray[np.int64]:
     """Return noisy counts in records: sums of weights, divided by the weight of a record.
+
+    A record adds at most `sensitivity` to all counts together.
 
     Notes
     -----
     Neighbours: one record, or all records of one unit, added or removed.
-    Sensitivity: the full weight of a record, in all counts together.
+    Sensitivity: the full weight of a record times `sensitivity`, in all counts together.
     Guarantee: epsilon-DP.
     Cost: epsilon.
     """
     full = records.full_weight
     noisy: NDArray[np.int64] = ledger.release(
-        Geometric(epsilon, full), exact_counts, purpose=purpose, node=node
+        Geometric(epsilon, full * sensitivity), exact_counts, purpose=purpose, node=node
     )
     return (noisy + full // 2) // full
 

@@ -3,7 +3,9 @@
 ::
 
     _plan.py              the next stage at a node and its budget, from released values
-    _grow.py              the algorithm, level by level
+    _growth.py            the steps of growing a tree, level by level
+    _grow.py              the learner of trees of classes: noisy class counts, and leaves
+    _label_scores.py      what a record adds to the score of a label
     _region.py            the bins and categories that a node still has
     _split.py             the draw of one split near the root
     _simplify.py          drops sides without support, and merges sides that predict the same

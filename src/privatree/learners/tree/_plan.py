@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, islice, pairwise
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from privatree.learners.first_steps import BALANCE_SHARE, MAX_COUNT, SIZE_SHARE, count_error
 from privatree.learners.zoom import zoom_evidence
@@ -30,7 +30,7 @@ SMALL_STOP_SHARES = (0.05, 0.6, 0.1)
 LARGE_STOP_SHARE = 0.98
 """Base measure of "no split on this level" for a large signal, with any number of levels left."""
 STOP_SIGNALS = (6.0, 12.0)
-"""Largest signal that counts as small, and smallest that counts as large; see ``_signal``."""
+"""Largest signal that counts as small, and smallest that counts as large; see ``signal_of``."""
 LEAF_COUNT_SHARE = Fraction(5, 100)
 """Share of the budget for noisy class counts of the leaves, if the signal is large enough."""
 LEAF_COUNT_SIGNAL = 8.0
@@ -128,6 +128,9 @@ class RecordPlan:
     largest_count: int = MAX_COUNT
     """Noisy counts are clamped to the range from 0 to this number."""
 
+    _stage_signals: ClassVar[tuple[float, ...]] = (ONE_BY_ONE_SIGNAL,)
+    """Signals at which the kind of the next stage changes."""
+
     @property
     def size_epsilon(self) -> Fraction:
         """Budget of the noisy number of records; 0 if this number is declared or not needed."""
@@ -168,11 +171,17 @@ class RecordPlan:
         worth_it = zoom_evidence(self._clamp_size(noisy_size), epsilon) >= ZOOM_EVIDENCE
         return epsilon if worth_it else Fraction(0)
 
+    def before_root(self, noisy_size: int) -> tuple[Stage, ...]:
+        """Return the stages before the first stage of the root, the counts first."""
+        counted = (self.size_epsilon, self.balance_epsilon)
+        interval = self.interval_epsilon(noisy_size)
+        intervals = (Stage("choice", interval),) * self.n_zoomed if interval else ()
+        return (*(Stage("count", epsilon) for epsilon in counted if epsilon), *intervals)
+
     def root(self, noisy_size: int) -> Position:
         """Return the position of the root, given the noisy (or declared) number of records."""
-        left = self.epsilon - self.size_epsilon - self.leaf_count_epsilon(noisy_size)
-        left -= self.balance_epsilon
-        left -= self.n_zoomed * self.interval_epsilon(noisy_size)
+        left = self.epsilon - self.leaf_count_epsilon(noisy_size)
+        left -= sum((stage.epsilon for stage in self.before_root(noisy_size)), Fraction(0))
         return Position(left, self._clamp_size(noisy_size), 0)
 
     def stage(self, at: Position) -> CountClasses | SplitOnce | DrawSubtree:
@@ -192,16 +201,31 @@ class RecordPlan:
         return self._draw_subtree(at, ())
 
     def _draw_subtree(self, at: Position, grids: tuple[int, ...]) -> DrawSubtree:
-        shares = (_stop_share(at, small) for small in SMALL_STOP_SHARES[len(grids) :: -1])
-        return DrawSubtree(at.left, grids, tuple(shares))
+        small = SMALL_STOP_SHARES[len(grids) :: -1]
+        return DrawSubtree(at.left, grids, tuple(self._stop_share(at, share) for share in small))
+
+    def _stop_share(self, at: Position, small: float) -> float:
+        """Return the base measure of "no split on this level", given that of a small signal.
+
+        A split with an empty side classifies as well as no split. With many records and a large
+        budget, a large base measure excludes such splits. Otherwise it would exclude good splits,
+        too.
+        """
+        low, high = STOP_SIGNALS
+        place = min(max((signal_of(at) - low) / (high - low), 0.0), 1.0)
+        share: float = 1.0 - (1.0 - small) ** (1.0 - place) * (1.0 - LARGE_STOP_SHARE) ** place
+        return round(1024 * share) / 1024  # the same on every machine
 
     def after_counting(self, at: Position, noisy_counts: list[int]) -> Position:
         """Return the position of the same node once its noisy class counts are released."""
         spent, size = self.stage(at).epsilon, sum(noisy_counts)
         dominates = at.one_class_dominates
         if at.depth == 0:
-            dominates = max(noisy_counts) >= DOMINANT_SHARE * size
+            dominates = self._dominates(noisy_counts)
         return Position(at.left - spent, self._clamp_size(size), at.depth, at.left, dominates)
+
+    def _dominates(self, noisy_counts: Sequence[int]) -> bool:
+        return max(noisy_counts) >= DOMINANT_SHARE * sum(noisy_counts)
 
     def child(self, at: Position) -> Position:
         spent = self.stage(at).epsilon
@@ -219,7 +243,7 @@ class RecordPlan:
 
     def _affordable_levels(self, at: Position) -> int:
         """Return for how many more levels there are enough records and budget."""
-        signal = _signal(at)
+        signal = signal_of(at)
         n_levels = max(1, math.floor((signal - 2.2) / 2))
         if signal >= 4.2 or (self.n_classes > 2 and at.depth == 0):
             n_levels = max(2, n_levels)
@@ -232,7 +256,7 @@ class RecordPlan:
         two classes, one split cannot tell all classes apart.
         """
         enough = self.n_classes == 2 or at.depth > 0
-        return self.lookahead is None and enough and _signal(at) < ONE_BY_ONE_SIGNAL
+        return self.lookahead is None and enough and signal_of(at) < ONE_BY_ONE_SIGNAL
 
     def _subtree_grids(self, at: Position, n_levels: int) -> tuple[int, ...]:
         """Return the grids of the upper levels of the largest subtree that is affordable."""
@@ -287,8 +311,6 @@ class RecordPlan:
 
         A deep tree has many sequences, so they are made one by one and not kept in memory.
         """
-        counted = (self.size_epsilon, self.balance_epsilon)
-        first = tuple(Stage("count", epsilon) for epsilon in counted if epsilon)
         sizes = range(1, self.largest_count + 1)
         if self.dataset_size is not None:
             size = self._clamp_size(self.dataset_size)
@@ -299,11 +321,10 @@ class RecordPlan:
         }
         for start, stop in pairwise(sorted({0, *edges, len(sizes)})):
             part = sizes[start:stop]
-            counts, interval = self.leaf_count_epsilon(part[0]), self.interval_epsilon(part[0])
-            intervals = (Stage("choice", interval),) * self.n_zoomed if interval else ()
+            first, counts = self.before_root(part[0]), self.leaf_count_epsilon(part[0])
             last = (Stage("count", counts),) if counts else ()
             for path in self._rests_of_paths(self.root(part[0]), part):
-                yield first + intervals + path + last
+                yield first + path + last
 
     def schedule(self) -> Schedule:
         """Return the schedule: all sequences, or bounds on their spends if they are too many."""
@@ -341,13 +362,13 @@ class RecordPlan:
             return self._affordable_levels(replace(at, noisy_size=size))
 
         def signal(size: int) -> float:
-            return _signal(replace(at, noisy_size=size))
+            return signal_of(replace(at, noisy_size=size))
 
         edges = {
             bisect_left(sizes, n_levels, key=levels) + sizes[0]
             for n_levels in range(2, self.max_depth - at.depth + 1)
         }
-        edges.add(bisect_left(sizes, ONE_BY_ONE_SIGNAL, key=signal) + sizes[0])
+        edges |= {bisect_left(sizes, edge, key=signal) + sizes[0] for edge in self._stage_signals}
         edges |= {self._max_records(n_together, at.depth) + 1 for n_together in (2, 3)}
         inner = sorted(edge for edge in edges if sizes[0] < edge <= sizes[-1])
         start = sizes[0]
@@ -384,21 +405,9 @@ class RecordPlan:
         return first + leaf_counts + self.root(1).left * most
 
 
-def _signal(at: Position) -> float:
+def signal_of(at: Position) -> float:
     """Return log2(records * budget), which decides how many levels are worth drawing."""
     return math.log2(at.noisy_size) + math.log2(at.left)
-
-
-def _stop_share(at: Position, small: float) -> float:
-    """Return the base measure of "no split on this level".
-
-    A split with an empty side classifies as well as no split. With many records and a large budget,
-    a large base measure excludes such splits. Otherwise it would exclude good splits, too.
-    """
-    low, high = STOP_SIGNALS
-    place = min(max((_signal(at) - low) / (high - low), 0.0), 1.0)
-    share: float = 1.0 - (1.0 - small) ** (1.0 - place) * (1.0 - LARGE_STOP_SHARE) ** place
-    return round(1024 * share) / 1024  # the same on every machine
 
 
 def _distinct(paths: Iterable[tuple[Stage, ...]]) -> Iterator[tuple[Stage, ...]]:

@@ -29,7 +29,7 @@ from privatree.learners.tree._region import (
 from privatree.privacy.mechanisms import Draw, LogWeights, SequentialExponential
 from privatree.privacy.samplers import DECAY_ERROR, UNIT_ROUNDOFF, decay, decay_table, precision
 
-UNITS = 128
+SPLIT_UNITS = 128
 """A record counts as this many units, so that scores are whole numbers."""
 _MIN_SHARE, _MAX_SHARE = 4, 124  # about 0.03 and 0.97 of a record, in units
 
@@ -51,9 +51,13 @@ def split_score(noisy_counts: Sequence[int]) -> SplitScore:
     """Return a score that separates two groups of classes with about half of the records each."""
     group = _balanced_class_group(noisy_counts)
     inside = sum(noisy_counts[label] for label in group)
-    share = (2 * UNITS * (inside + 1) + sum(noisy_counts) + 2) // (2 * (sum(noisy_counts) + 2))
+    share = (2 * SPLIT_UNITS * (inside + 1) + sum(noisy_counts) + 2) // (
+        2 * (sum(noisy_counts) + 2)
+    )
     share = min(max(share, _MIN_SHARE), _MAX_SHARE)
-    steps = [UNITS - share if label in group else -share for label in range(len(noisy_counts))]
+    steps = [
+        SPLIT_UNITS - share if label in group else -share for label in range(len(noisy_counts))
+    ]
     return SplitScore(tuple(steps))
 
 

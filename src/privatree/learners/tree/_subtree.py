@@ -1,9 +1,10 @@
 """The last levels of a path, labels included, drawn together by one mechanism.
 
-The score of a subtree is the number of records that it classifies correctly. The draw goes from the
-top down: first the split at the top (or no split), then, given this choice, the split of each
-child, and so on. The weight of a choice is the total weight of all subtrees that begin with it.
-Weights are computed from counts alone: :func:`subtree_weights`.
+The score of a subtree is the number of records that it classifies correctly or, in a regression
+tree, another sum over the records (``_label_scores.py``). The draw goes from the top down: first
+the split at the top (or no split), then, given this choice, the split of each child, and so on. The
+weight of a choice is the total weight of all subtrees that begin with it. Weights are computed from
+counts alone: :func:`subtree_weights`.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations, combinations_with_replacement, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privatree.counting import ClassCounts, Rows, Wanted
+from privatree.learners.tree._label_scores import ClassScores, LabelScores
 from privatree.learners.tree._region import (
     CutGrid,
     FeatureLayout,
@@ -50,19 +52,23 @@ from privatree.learners.tree._subtree_kernels import (
 from privatree.privacy.mechanisms import Draw, LogWeights
 from privatree.privacy.samplers import Decay, precision
 
+_OF_CLASSES = ClassScores()
+
 
 @dataclass(frozen=True)
 class Subtree:
     """The part of a subtree that is still to be drawn at a node."""
 
     rate: Fraction
-    """Logarithm of the weight of one correctly classified record."""
+    """Logarithm of the weight of one unit of score."""
     decays: Decay
     """Powers of this weight, for compiled code."""
     grids: tuple[CutGrid, ...]
     """Candidate cuts of each level, the highest level first, each grid nested in the next."""
     region: Region
     """Codes that records of the node can have."""
+    labels: LabelScores = _OF_CLASSES
+    """What records add to the scores of labels."""
 
     @property
     def levels(self) -> int:
@@ -89,9 +95,9 @@ class Subtree:
         return Wanted(rows, *top)
 
 
-def differences_to_first_class(exact_counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the counts of each class but the first, minus the counts of the first."""
-    return np.ascontiguousarray(exact_counts[1:] - exact_counts[:1])
+def differences_to_first(exact_scores: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the scores of each label but the first, minus the scores of the first."""
+    return np.ascontiguousarray(exact_scores[1:] - exact_scores[:1])
 
 
 def subtree_weights(
@@ -126,9 +132,12 @@ class _PartWeigher:
         layout: FeatureLayout,
     ) -> None:
         self._records, self._node, self._subtree, self._layout = records, node, subtree, layout
-        exact_totals = exact_counts[:, : layout.offsets[1]].sum(axis=1)
-        self._counts = Counts(differences_to_first_class(exact_counts), exact_totals)
-        self._lowest = LowestLevel(layout, subtree.grids[-1], subtree.decays)
+        exact_scores = subtree.labels.of_classes(exact_counts)
+        exact_totals = exact_scores[:, : layout.offsets[1]].sum(axis=1)
+        self._counts = Counts(differences_to_first(exact_scores), exact_totals)
+        self._lowest = LowestLevel(
+            layout, subtree.grids[-1], subtree.decays, subtree.labels.any_labels
+        )
         self._parts: Parts = make_parts(exact_counts.shape[1])
         if (wanted := subtree.wanted(layout)) is not None:
             self._above = LevelAbove(self._lowest, subtree.grids[-2], wanted.rows)
@@ -153,12 +162,16 @@ class _PartWeigher:
         ]
 
     def _tables_of_all_features(self) -> Counts:
-        tables = [self._records.pair_counts(self._node, rows) for rows in self._rows_above()]
+        tables = [
+            self._subtree.labels.of_tables(self._records.pair_counts(self._node, rows))
+            for rows in self._rows_above()
+        ]
         return Counts(*(np.concatenate(arrays) for arrays in zip(*tables, strict=True)))
 
-    def _triples(self, feature: int) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
+    def _triples(self, feature: int) -> Iterable[Counts]:
         top = self._top_rows.rows_of_feature(feature, self._layout.offsets)
-        return self._records.triple_counts(self._node, top, self._rows_above())
+        triples = self._records.triple_counts(self._node, top, self._rows_above())
+        return map(self._subtree.labels.of_tables, triples)
 
     def _scratch(self) -> Any:
         return make_scratch(len(self._counts.totals), self._counts.differences.shape[1])
@@ -176,7 +189,7 @@ class _PartWeigher:
         rows = self._above.rows.rows_of_feature(feature, self._layout.offsets)
         weigh_feature_of_two_levels(
             feature,
-            Counts(*self._records.pair_counts(self._node, rows)),
+            self._subtree.labels.of_tables(self._records.pair_counts(self._node, rows)),
             self._counts,
             self._above,
             self._subtree.region.copy(),
@@ -198,7 +211,7 @@ class _PartWeigher:
         left = Counts(*(np.zeros_like(array) for array in self._tables))
         for split, tables in zip(splits, self._triples(feature), strict=False):
             if layout.is_category[feature]:
-                left = Counts(*tables)
+                left = tables
             else:
                 for array, more in zip(left, tables, strict=True):
                     array += more
@@ -218,7 +231,8 @@ class _PartWeigher:
     def _weights_in_decimals(self, digits: int) -> tuple[Sequence[Decimal], Decimal]:
         grids, region = self._subtree.grids, self._subtree.region
         with localcontext(precision(digits)):
-            precise = PreciseWeights(self._subtree.rate, self._layout, digits)
+            any_labels = self._subtree.labels.any_labels
+            precise = PreciseWeights(self._subtree.rate, self._layout, digits, any_labels)
             if len(grids) == 1:
                 parts = precise.weigh_one_level(self._counts, grids[0], region)
             elif len(grids) == 2:
@@ -255,16 +269,17 @@ def draw_last_level(
     `exact_counts` is an array (class, code) of the node's records.
     """
     part = draw.draw(weights)
-    if part == exact_counts.shape[1]:
+    exact_scores = subtree.labels.of_classes(exact_counts)
+    if part == exact_scores.shape[1]:
         draw.expect(1)
-        label = draw.draw_by_score(exact_counts[:, : layout.offsets[1]].sum(axis=1))
+        label = draw.draw_by_score(exact_scores[:, : layout.offsets[1]].sum(axis=1))
         return LastLevel(None, np.arange(layout.offsets[1]), np.arange(0), (label, label))
     feature = feature_of_part(part, layout)
     start = layout.offsets[feature]
     codes = codes_in_region(subtree.region, layout, feature)
-    exact_here = exact_counts[:, start + codes]
+    exact_here = exact_scores[:, start + codes]
     if layout.is_category[feature]:
-        draw.expect(len(codes) + (len(exact_counts) > 2))
+        draw.expect(len(codes) + (len(exact_here) > 2 or subtree.labels.any_labels))
         a, b = _draw_label_pair(draw, exact_here, subtree, layout)
         is_left = np.array(
             [draw.draw_by_score(exact_here[[a, b], place]) == 0 for place in range(len(codes))]
@@ -273,40 +288,57 @@ def draw_last_level(
         is_left = codes <= part - start
         exact_left = exact_here[:, is_left].sum(axis=1)
         exact_right = exact_here[:, ~is_left].sum(axis=1)
-        pairs = list(permutations(range(len(exact_counts)), 2))
-        exact_scores = np.array([exact_left[a] + exact_right[b] for a, b in pairs])
-        draw.expect(1)
-        a, b = pairs[draw.draw_by_score(exact_scores)]
+        a, b = _draw_labels_of_sides(draw, exact_left, exact_right, subtree.labels.any_labels)
     return LastLevel(feature, codes[is_left], codes[~is_left], (a, b))
 
 
+def _draw_labels_of_sides(
+    draw: Draw, exact_left: NDArray[np.int64], exact_right: NDArray[np.int64], any_labels: bool
+) -> tuple[int, int]:
+    """Draw the labels of both sides of a cut."""
+    if any_labels:
+        draw.expect(2)
+        return draw.draw_by_score(exact_left), draw.draw_by_score(exact_right)
+    draw.expect(1)
+    pairs = list(permutations(range(len(exact_left)), 2))
+    exact_scores = np.array([exact_left[a] + exact_right[b] for a, b in pairs])
+    return pairs[draw.draw_by_score(exact_scores)]
+
+
 def _draw_label_pair(
-    draw: Draw, exact_counts: NDArray[np.int64], subtree: Subtree, layout: FeatureLayout
+    draw: Draw, exact_scores: NDArray[np.int64], subtree: Subtree, layout: FeatureLayout
 ) -> tuple[int, int]:
     """Draw two labels: one for a subset of the categories, one for the other categories.
 
     The order of the labels does not matter, because the subset is drawn later. So with two classes
-    there is nothing to draw.
+    there is nothing to draw. If both labels may be the same, a pair of the same labels weighs half
+    as much as the others, which stand for both orders.
     """
-    pairs = list(combinations(range(len(exact_counts)), 2))
+    any_labels = subtree.labels.any_labels
+    choose = combinations_with_replacement if any_labels else combinations
+    pairs = list(choose(range(len(exact_scores)), 2))
     if len(pairs) == 1:
         return pairs[0]
-    exact_totals, above_first = exact_counts.sum(axis=1), differences_to_first_class(exact_counts)
+    exact_totals, above_first = exact_scores.sum(axis=1), differences_to_first(exact_scores)
     found = [
         weigh_subsets_of_pair(above_first, exact_totals, a, b, subtree.decays) for a, b in pairs
     ]
     scores, factors = zip(*found, strict=True)
-    error = relative_error(1, exact_counts.shape[1], len(exact_totals))
+    shares = np.array([0.5 if a == b else 1.0 for a, b in pairs])
+    error = relative_error(1, exact_scores.shape[1], len(exact_totals))
 
     def pairs_in_decimals(digits: int) -> tuple[Sequence[Decimal], Decimal]:
         with localcontext(precision(digits)):
             weights = PreciseWeights(subtree.rate, layout, digits)
-            rows = exact_counts.tolist()
+            rows = exact_scores.tolist()
             found = [
-                weights.weigh_subsets(rows[a], rows[b], sum(rows[a] + rows[b])) for a, b in pairs
+                Decimal(share) * weights.weigh_subsets(rows[a], rows[b], sum(rows[a] + rows[b]))
+                for (a, b), share in zip(pairs, shares.tolist(), strict=True)
             ]
             return found, weights.error
 
     return pairs[
-        draw.draw(LogWeights(np.array(scores), np.array(factors), error, pairs_in_decimals))
+        draw.draw(
+            LogWeights(np.array(scores), shares * np.array(factors), error, pairs_in_decimals)
+        )
     ]

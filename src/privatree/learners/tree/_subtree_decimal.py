@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
-from itertools import permutations
-from typing import Any
+from itertools import permutations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,17 +35,20 @@ PartWeights = dict[int, Decimal]
 class PreciseWeights(DecimalPowers):
     """Weights of subtrees with a given number of digits, in a decimal context of that precision.
 
-    `rate` is the logarithm of the weight of one correctly classified record.
+    `rate` is the logarithm of the weight of one unit of score.
     """
 
-    def __init__(self, rate: Fraction, layout: FeatureLayout, digits: int) -> None:
+    def __init__(
+        self, rate: Fraction, layout: FeatureLayout, digits: int, any_labels: bool = False
+    ) -> None:
         super().__init__(rate, digits)
-        self._layout = layout
+        self._layout, self._any_labels = layout, any_labels
 
     def weigh_one_level(self, counts: Counts, fine: CutGrid, region: Region) -> PartWeights:
         totals = counts.totals.tolist()
         n_classes = len(totals)
-        pairs = list(permutations(range(n_classes), 2))
+        labels = range(n_classes)
+        pairs = list(product(labels, repeat=2) if self._any_labels else permutations(labels, 2))
         active = np.flatnonzero(region.n_inside >= 2).tolist()
         stop = Decimal(fine.stop_share) if active else Decimal(1)
         parts = {region.inside.size: stop * sum(map(self.power, totals)) / n_classes}
@@ -109,7 +111,7 @@ class PreciseWeights(DecimalPowers):
 
     def weigh_three_levels(
         self,
-        triples: Callable[[int], Iterable[tuple[NDArray[Any], NDArray[Any]]]],
+        triples: Callable[[int], Iterable[Counts]],
         top: CutGrid,
         top_rows: Groups,
         above: LevelAbove,

@@ -48,6 +48,8 @@ class LowestLevel(NamedTuple):
     layout: FeatureLayout
     fine: CutGrid
     decays: Decay
+    any_labels: bool = False
+    """Whether both sides of a split may have the same label; see ``_label_scores.py``."""
 
 
 class LevelAbove(NamedTuple):
@@ -90,7 +92,7 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
     """Fill in the parts of a subtree of one level."""
     scores, factors = parts
     exact_differences, exact_totals = counts
-    layout, fine, decays = lowest
+    layout, fine, decays, any_labels = lowest
     low, high, n_inside = region.low, region.high, region.n_inside
     n_classes = exact_totals.size
     n_parts = factors.size - 1
@@ -111,13 +113,20 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
         if layout.is_category[feature]:
             stop = layout.offsets[feature + 1]
             scores[start], factors[start] = _weigh_category_subsets(
-                exact_differences[:, start:stop], exact_totals, decays
+                exact_differences[:, start:stop], exact_totals, decays, any_labels
             )
             factors[start] *= share
             continue
         first, last = start + low[feature], start + high[feature] - 1
         share /= np.float64(fine.below[last] - fine.below[first])
-        if n_classes == 2:
+        if any_labels:
+            share /= np.float64(n_classes) * n_classes
+            _weigh_cuts_with_any_labels(
+                exact_differences, exact_totals, first, last, decays, scores, factors
+            )
+            for part in range(first, last):
+                factors[part] *= share * fine.base_measure[part]
+        elif n_classes == 2:
             share *= 0.5
             exact_left, gap = np.int64(0), exact_totals[1] - exact_totals[0]
             score = exact_totals[0] + max(gap, 0)
@@ -140,6 +149,37 @@ def weigh_one_level(counts: Any, lowest: Any, region: Any, parts: Any) -> None:
                     lefts[label] += exact_differences[label - 1, part]
                 scores[part], factors[part] = _weigh_label_pairs(lefts, exact_totals, decays)
                 factors[part] *= share * fine.base_measure[part]
+
+
+@compiled
+def _weigh_cuts_with_any_labels(
+    exact_differences: Any, exact_totals: Any, first: Any, last: Any, decays: Any,
+    scores: Any, factors: Any,
+) -> None:  # fmt: skip
+    """Fill in the sum of exp(rate (left_a + right_b)) over all a and b, for some cuts.
+
+    The sum is the product of two sums, one for each side.
+    """
+    n_classes = exact_totals.size
+    lefts = np.zeros(n_classes, dtype=np.int64)
+    score, weight, is_known = np.int64(0), 0.0, False
+    for part in range(first, last):
+        for label in range(1, n_classes):
+            step = exact_differences[label - 1, part]
+            lefts[label] += step
+            is_known = is_known and step == 0
+        if not is_known:  # otherwise the weights are those of the cut before
+            best_left, best_right = lefts[0], exact_totals[0]
+            for label in range(1, n_classes):
+                best_left = max(best_left, lefts[label])
+                best_right = max(best_right, exact_totals[label] - lefts[label])
+            left_weight, right_weight = 0.0, 0.0
+            for label in range(n_classes):
+                right = exact_totals[label] - lefts[label]
+                left_weight += decay(decays, best_left - lefts[label])
+                right_weight += decay(decays, best_right - right)
+            score, weight, is_known = best_left + best_right, left_weight * right_weight, True
+        scores[part], factors[part] = score, weight
 
 
 @compiled
@@ -202,21 +242,26 @@ def weigh_subsets_of_pair(
 
 
 @compiled
-def _weigh_category_subsets(exact_differences: Any, exact_totals: Any, decays: Any) -> Any:
+def _weigh_category_subsets(
+    exact_differences: Any, exact_totals: Any, decays: Any, any_labels: Any
+) -> Any:
     """Return the mean weight over all pairs of labels; (a, b) and (b, a) have the same weight."""
     n_classes = exact_totals.size
-    n_pairs = n_classes * (n_classes - 1) // 2
+    n_pairs = n_classes * (n_classes - 1) // 2 + (n_classes if any_labels else 0)
     scores = np.empty(n_pairs, dtype=np.int64)
     weights = np.empty(n_pairs)
     pair = 0
-    for b in range(1, n_classes):
-        for a in range(b):
+    for b in range(n_classes):
+        for a in range(b + 1 if any_labels else b):
             scores[pair], weights[pair] = weigh_subsets_of_pair(
                 exact_differences, exact_totals, a, b, decays
             )
+            if a == b:
+                weights[pair] *= 0.5  # every other pair stands for two
             pair += 1
     score, weight = total_weight(Parts(scores, weights), decays)
-    return score, weight / n_pairs
+    n_both = n_pairs - 0.5 * n_classes if any_labels else np.float64(n_pairs)
+    return score, weight / n_both
 
 
 @compiled

@@ -105,7 +105,7 @@ def zoom_in(
     drawn, intervals = dict[int, tuple[float, float]](), {}
     if epsilon:
         exact_counts = records.class_counts()[0].sum(axis=0)
-        mechanism = _interval_mechanism(cells.levels, noisy_size, epsilon, records.full_weight)
+        mechanism = interval_mechanism(cells.levels, noisy_size, epsilon, records.full_weight)
         for feature in cells.features:
             codes = slice(records.offsets[feature], records.offsets[feature + 1])
             exact_cells = cells.count_cells(exact_counts[codes], feature, mechanism.levels)
@@ -122,10 +122,13 @@ def zoom_in(
     return Zoom(candidates, drawn)
 
 
-def _interval_mechanism(
+def interval_mechanism(
     most: int, noisy_size: int, epsilon: Fraction, full_weight: int
 ) -> DenseInterval:
-    """Return the mechanism, with as many levels as the evidence allows."""
+    """Return the mechanism that draws an interval with most records.
+
+    It has at most `most` levels, and no more than the evidence allows.
+    """
     evidence = zoom_evidence(noisy_size, epsilon)
     levels = min(max(0, math.floor((evidence - SURPLUS_EVIDENCE) / LEVEL_EVIDENCE)), most)
     enough = max(1, math.ceil(ENOUGH_SHARE * noisy_size))

@@ -14,10 +14,16 @@ The *margin* of a record is a whole number: the sum of all h, or with more than 
 for each class, of h times the sign of the class in the round. The log-odds of the second of two
 classes are the margin times `step`. With more classes, the probabilities are the softmax of the
 margins times `step` / 2.
+
+With a numeric target there is one margin: the sum of all h, each times the *amount* of its round.
+The score of a record is `start` plus the margin times `step`. It is the predicted target, or the
+logarithm of 1 plus the target where the schema says so. Predictions are clipped to the target's
+range.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -26,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.errors import ModelFormatError
+from privatree.errors import ModelFormatError, ParameterError
 from privatree.model.ensemble._prediction import PackedEnsemble, pack_rounds
 from privatree.model.ensemble._round_functions import (
     Round,
@@ -40,6 +46,8 @@ from privatree.schema import Categorical, Numeric, Schema
 MAX_ROUNDS = 10_000
 MAX_BRANCHES = 8
 """Largest number of branches on a path."""
+MAX_AMOUNT = 2**31 - 1
+"""Largest sum of the amounts of all rounds, for a numeric target."""
 MAX_SWITCHES = 2**22
 """Largest number of switches and category signs of an ensemble, all functions together."""
 
@@ -53,7 +61,8 @@ class Ensemble:
     schema : Schema
         Features and classes, to whose positions the functions refer.
     step : float
-        What a function adds to, or subtracts from, the log-odds of two classes.
+        What a function adds to, or subtracts from, the log-odds of two classes. With a numeric
+        target: what 1 in the margin adds to the score.
     rounds : tuple of Round
         The rounds, in order.
     intervals : dict of int to pair of float, optional
@@ -62,6 +71,8 @@ class Ensemble:
     directions : dict of int to {-1, 1}, optional
         For each number that was declared monotone, by position, whether the functions must not fall
         (1) or must not rise (-1).
+    start : float, default=0.0
+        With a numeric target: the score where the margin is 0. It must be 0 for classes.
 
     Raises
     ------
@@ -74,13 +85,13 @@ class Ensemble:
     rounds: tuple[Round, ...]
     intervals: Mapping[int, tuple[float, float]] = field(default_factory=dict)
     directions: Mapping[int, int] = field(default_factory=dict)
+    start: float = 0.0
     packed: PackedEnsemble = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.schema, Schema):
             raise ModelFormatError(f"schema must be a Schema, got {type(self.schema).__name__}.")
-        if not (isinstance(self.step, float) and 0.0 < self.step <= 100.0):
-            raise ModelFormatError("the step of an ensemble must be above 0 and at most 100.")
+        _check_scores(self.step, self.start, has_target=self.schema.target is not None)
         if not 1 <= len(self.rounds) <= MAX_ROUNDS:
             raise ModelFormatError(f"an ensemble must have 1 to {MAX_ROUNDS} rounds.")
         _check_intervals(self.intervals, self.schema)
@@ -105,7 +116,18 @@ class Ensemble:
 
     @property
     def _parts(self) -> tuple[Any, ...]:
-        return self.schema, self.step, self.rounds, dict(self.intervals), dict(self.directions)
+        directions = dict(self.directions)
+        return self.schema, self.step, self.rounds, dict(self.intervals), directions, self.start
+
+    @property
+    def has_one_score(self) -> bool:
+        """Whether a record has one score: with two classes, and with a numeric target."""
+        return len(self.schema.classes) <= 2
+
+    @property
+    def unit(self) -> float:
+        """What 1 in a margin is in the score."""
+        return self.step if self.has_one_score else self.step / 2
 
     @property
     def n_rounds(self) -> int:
@@ -126,7 +148,9 @@ class Ensemble:
     def margins(
         self, matrix: NDArray[Any], columns: Sequence[int] | NDArray[Any]
     ) -> NDArray[np.int32]:
-        """Return the margins of records: an array (record, score), with one score for two classes.
+        """Return the margins of records: an array (record, score).
+
+        There is one score for two classes, and for a numeric target.
 
         Parameters
         ----------
@@ -142,17 +166,18 @@ class Ensemble:
     ) -> NDArray[np.float64]:
         """Return the log-odds of the second of two classes, or else a score for each class.
 
-        The arguments are those of :meth:`margins`.
+        With a numeric target it is the score of each record. The arguments are those of
+        :meth:`margins`.
         """
-        margins = self.margins(matrix, columns)
-        if len(self.schema.classes) == 2:
-            return self.step * margins[:, 0].astype(np.float64)
-        return self.step / 2 * margins.astype(np.float64)
+        margins = self.margins(matrix, columns).astype(np.float64)
+        return self.start + self.unit * (margins[:, 0] if self.has_one_score else margins)
 
     def predict_proba(
         self, matrix: NDArray[Any], columns: Sequence[int] | NDArray[Any]
     ) -> NDArray[np.float64]:
         """Return class probabilities of each record. The arguments are those of `margins`."""
+        if self.schema.target is not None:
+            raise ParameterError("an ensemble with a numeric target has no probabilities.")
         scores = self.decision_function(matrix, columns)
         if scores.ndim == 1:
             scores = np.stack([-scores / 2, scores / 2], axis=1)
@@ -160,13 +185,13 @@ class Ensemble:
         shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
         return shares
 
-    def predict(
-        self, matrix: NDArray[Any], columns: Sequence[int] | NDArray[Any]
-    ) -> NDArray[np.int32]:
-        """Return the class code of each record: the first of the most likely classes.
+    def predict(self, matrix: NDArray[Any], columns: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
+        """Return the class code of each record, the first of the most likely classes, or a number.
 
         The arguments are those of :meth:`margins`.
         """
+        if self.schema.target is not None:
+            return self.schema.target.of_score(self.decision_function(matrix, columns))
         margins = self.margins(matrix, columns)
         if margins.shape[1] == 1:
             return np.asarray(margins[:, 0] > 0, dtype=np.int32)
@@ -183,18 +208,30 @@ class _FunctionCheck:
         for place, direction in directions.items():
             if direction not in (-1, 1) or not _is_number(self._features, place):
                 raise ModelFormatError("a monotone feature must be a number, with -1 or 1.")
-        if directions and len(schema.classes) != 2:
-            raise ModelFormatError("monotone features must be used with two classes.")
+        if directions and len(schema.classes) > 2:
+            raise ModelFormatError("monotone features must not be used with more than two classes.")
         self._n_classes = len(schema.classes)
+        self._total_amount = 0
         self._n_entries = 0
 
     def check_round(self, one: Round) -> None:
-        signs = one.class_signs
-        if len(signs) != self._n_classes or any(sign not in (-1, 1) for sign in signs):
+        signs = one.amounts
+        if not self._n_classes:
+            self._check_amount(signs)
+        elif len(signs) != self._n_classes or any(sign not in (-1, 1) for sign in signs):
             raise ModelFormatError("there must be a sign, -1 or 1, for each class.")
-        if self._n_classes == 2 and signs != (-1, 1):
+        elif self._n_classes == 2 and signs != (-1, 1):
             raise ModelFormatError("the signs of two classes must be -1 and 1.")
         self._check_function(one.function, 0)
+
+    def _check_amount(self, amounts: tuple[int, ...]) -> None:
+        if len(amounts) != 1 or type(amounts[0]) is not int or amounts[0] < 1:
+            raise ModelFormatError("the amount of a round must be a whole number of at least 1.")
+        self._total_amount += amounts[0]
+        if self._total_amount > MAX_AMOUNT:
+            raise ModelFormatError(
+                f"the amounts of all rounds together must be at most {MAX_AMOUNT}."
+            )
 
     def _check_function(self, function: RoundFunction, n_above: int) -> None:
         position = function.feature
@@ -259,6 +296,16 @@ class _FunctionCheck:
             raise ModelFormatError(
                 f"all functions together must have at most {MAX_SWITCHES} switches and categories."
             )
+
+
+def _check_scores(step: Any, start: Any, *, has_target: bool) -> None:
+    if not (isinstance(step, float) and step > 0.0 and (has_target or step <= 100.0)):
+        limit = "" if has_target else " and at most 100"
+        raise ModelFormatError(f"the step of an ensemble must be above 0{limit}.")
+    if not isinstance(start, float) or (start != 0.0 and not has_target):
+        raise ModelFormatError("the start of an ensemble must be a number, and for classes 0.")
+    if not math.isfinite(abs(start) + MAX_AMOUNT * step):
+        raise ModelFormatError("the scores of an ensemble must be finite numbers.")
 
 
 def _is_number(features: Sequence[Numeric | Categorical], place: int) -> bool:

@@ -19,15 +19,15 @@ from privatree.model.ensemble._ensemble import MAX_BRANCHES, MAX_ROUNDS, MAX_SWI
 from privatree.model.ensemble._round_functions import Branch, Round, RoundFunction, Step
 from privatree.schema import Categorical, Schema
 
-_KEYS = ("step", "intervals", "monotone", "rounds")
-_KEYS_OF_VERSION_3 = ("step", "rounds")
 _BRANCH_QUESTIONS = ("threshold", "missing", "categories")
 
 
 def ensemble_to_dict(ensemble: Ensemble) -> dict[str, Any]:
     """Return an ensemble as plain dictionaries and lists, with the names of the schema."""
     writer, names = _Writer(ensemble.schema), list(ensemble.schema.features)
+    start = {} if ensemble.schema.target is None else {"start": ensemble.start}
     return {
+        **start,
         "step": ensemble.step,
         "intervals": {names[place]: list(ends) for place, ends in ensemble.intervals.items()},
         "monotone": {names[place]: way for place, way in ensemble.directions.items()},
@@ -43,9 +43,11 @@ class _Writer:
 
     def write_round(self, one: Round) -> dict[str, Any]:
         written = self._write_function(one.function)
+        if not self._classes:
+            return {"amount": one.amounts[0], "function": written}
         if len(self._classes) == 2:
             return {"function": written}
-        raised = [c for c, sign in zip(self._classes, one.class_signs, strict=True) if sign > 0]
+        raised = [c for c, sign in zip(self._classes, one.amounts, strict=True) if sign > 0]
         return {"raises": raised, "function": written}
 
     def _write_function(self, function: RoundFunction) -> dict[str, Any]:
@@ -74,12 +76,20 @@ def _labels_of(mask: bytes | None, feature: Categorical) -> list[Any]:
     return [labels[code] for code, entry in enumerate(mask or b"") if entry]
 
 
+def _keys(schema: Schema, version: int) -> tuple[str, ...]:
+    """Return the keys of an ensemble in a model file of this version."""
+    if version <= 3:
+        return ("step", "rounds")
+    start = () if schema.target is None else ("start",)
+    return (*start, "step", "intervals", "monotone", "rounds")
+
+
 def ensemble_from_dict(written: Any, schema: Schema, version: int) -> Ensemble:
     """Return the ensemble that :func:`ensemble_to_dict` wrote; raise an error for mistakes.
 
     `version` is that of the model file.
     """
-    keys = _KEYS_OF_VERSION_3 if version <= 3 else _KEYS
+    keys = _keys(schema, version)
     if not isinstance(written, dict) or written.keys() != set(keys):
         raise ModelFormatError(
             f"an ensemble in a file of version {version} must have the keys "
@@ -101,6 +111,7 @@ def ensemble_from_dict(written: Any, schema: Schema, version: int) -> Ensemble:
         tuple(read),
         reader.read_intervals(written.get("intervals", {})),
         reader.read_monotone(written.get("monotone", {})),
+        0.0 if schema.target is None else read_finite(written["start"], "'start'"),
     )
 
 
@@ -117,9 +128,12 @@ class _Reader:
 
     def read_round(self, entry: Any) -> Round:
         n_classes = len(self._classes)
-        wanted = {"function"} if n_classes == 2 else {"raises", "function"}
+        more = {0: {"amount"}, 2: set[str]()}.get(n_classes, {"raises"})
+        wanted = {"function"} | more
         if not isinstance(entry, dict) or entry.keys() != wanted:
             raise ModelFormatError(f"a round must have the keys {sorted(wanted)}, and no others.")
+        if not n_classes:  # the ensemble checks that the amount is a whole number
+            return Round(self._read_function(entry["function"], 0), (entry["amount"],))
         raised = {1} if n_classes == 2 else self._read_raised(entry["raises"])
         signs = tuple(1 if place in raised else -1 for place in range(n_classes))
         return Round(self._read_function(entry["function"], 0), signs)

@@ -60,7 +60,7 @@ class PackedEnsemble:
     def margins(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.int32]:
         """Return the margins of records: an array (record, score)."""
         tiles = range(0, len(matrix), _TILE_ROWS)
-        n_scores = self._rounds.class_signs.shape[1]
+        n_scores = self._rounds.amounts.shape[1]
         found = np.empty((len(matrix), n_scores), dtype=np.int32)
         for start in tiles:
             rows = slice(start, start + _TILE_ROWS)
@@ -96,9 +96,7 @@ def pack_rounds(schema: Schema, rounds: Sequence[Round]) -> PackedEnsemble:
     depth = max(depth_of(one.function) for one in rounds)
     first = 1 if len(schema.classes) == 2 else 0  # two classes have one score
     tables = [
-        RoundTables.of_function(
-            function_over_codes(one.function, cuts), depth, one.class_signs[first:]
-        )
+        RoundTables.of_function(function_over_codes(one.function, cuts), depth, one.amounts[first:])
         for one in rounds
     ]
     return PackedEnsemble(cuts, features, RoundTables.stack(tables))

@@ -78,13 +78,13 @@ class Round:
     ----------
     function : Step or Branch
         Function with the values -1 and +1.
-    class_signs : tuple of {-1, 1}
-        For each class, whether a function value of +1 raises or lowers its score. For two classes
-        it is (-1, 1).
+    amounts : tuple of int
+        What a function value of +1 adds to the margins: for each class 1 or -1, and for a numeric
+        target one number of at least 1. For two classes it is (-1, 1).
     """
 
     function: RoundFunction
-    class_signs: tuple[int, ...]
+    amounts: tuple[int, ...]
 
 
 def nodes_of(function: RoundFunction) -> Iterator[Step | Branch]:

@@ -59,12 +59,8 @@ def ensemble_terms(ensemble: Ensemble) -> Terms:
         joined = [rows[:, firsts] for rows, (_, firsts) in zip(factors, found, strict=True)]
         terms += _term(ensemble, tuple(axis for axis, _ in found), joined, some)
     terms.sort(key=lambda term: (-term.strength, term.order, term.names))
-    return Terms(ensemble, _read_only(_unit(ensemble) * intercept), tuple(terms))
-
-
-def _unit(ensemble: Ensemble) -> float:
-    """Return what a margin of 1 is as a score."""
-    return ensemble.step if len(ensemble.schema.classes) == 2 else ensemble.step / 2
+    intercept = ensemble.start + ensemble.unit * intercept
+    return Terms(ensemble, _read_only(intercept), tuple(terms))
 
 
 def _checked_products(ensemble: Ensemble) -> Iterator[Product]:
@@ -171,7 +167,7 @@ def _term(
 
     The variance of a sum whose parts have signs by chance is the sum of the squared parts.
     """
-    coefficients = _unit(ensemble) * np.array(parts.coefficients)
+    coefficients = ensemble.unit * np.array(parts.coefficients)
     signs = np.array(parts.signs, dtype=np.float64)
     # What all classes share changes no probability, so it is not in the band.
     free_signs = signs - signs.mean(axis=1, keepdims=True) if signs.shape[1] > 1 else signs

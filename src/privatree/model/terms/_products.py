@@ -47,7 +47,7 @@ def ensemble_products(ensemble: Ensemble) -> Iterator[Product]:
     for one in ensemble.rounds:
         function = function_over_codes(one.function, ensemble.packed.cuts)
         for factors in _paths(function, {}):
-            yield Product(factors, one.class_signs[first:])
+            yield Product(factors, one.amounts[first:])
 
 
 def _paths(

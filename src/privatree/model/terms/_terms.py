@@ -94,9 +94,9 @@ class Term:
     axes : tuple of Axis
         The features, in the order of the schema.
     values : ndarray
-        What is added to the log-odds of the second of two classes in each cell: an array with a
-        dimension for each axis. With more than two classes, there is a last dimension with what is
-        added to the score of each class.
+        What is added in each cell to the log-odds of the second of two classes, or to the predicted
+        number: an array with a dimension for each axis. With more than two classes, there is a last
+        dimension with what is added to the score of each class.
     band : ndarray, or None
         How large the effect in each cell would be by the noise of the draws alone, in the shape of
         `effect`: twice the standard deviation that it would have if the sign of every released step
@@ -185,7 +185,7 @@ class Terms(Sequence[Term]):
         The ensemble.
     intercept : ndarray of shape (n_scores,)
         Mean of each score under the public measure. With two classes, it has one entry: the mean
-        log-odds of the second class.
+        log-odds of the second class. With a numeric target, it is the mean prediction.
     kept : tuple of Term
         The terms.
     left_out : tuple of Term
@@ -336,7 +336,7 @@ class Terms(Sequence[Term]):
         Without ``max_pairs``, it is the ``decision_function`` of the model. The arguments are those
         of :meth:`contributions`.
         """
-        base = self.intercept[0] if len(self.schema.classes) == 2 else self.intercept
+        base = self.intercept[0] if self.ensemble.has_one_score else self.intercept
         return self._tile_by_tile(X, names, lambda parts: np.asarray(base + parts.sum(axis=1)))
 
     def _tile_by_tile(
@@ -359,8 +359,7 @@ class Terms(Sequence[Term]):
 
     def _contributions(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float64]:
         codes = self.ensemble.packed.codes(matrix, columns)
-        n_classes = len(self.schema.classes)
-        classes = () if n_classes == 2 else (n_classes,)
+        classes = () if self.ensemble.has_one_score else (len(self.schema.classes),)
         places = {name: place for place, name in enumerate(self.schema.features)}
         found = np.empty((len(self.kept), len(matrix), *classes))
         for number, term in enumerate(self.kept):

@@ -1,4 +1,4 @@
-"""Certificates of a mean score after poisoning: accuracy, and success rate of an attack."""
+"""Certificates of a mean score after poisoning: accuracy, attack success rate, and error."""
 
 from __future__ import annotations
 
@@ -77,6 +77,8 @@ class Certificate(SavedCertificate):
     score: ClassVar[str]
     """Name of the score in a text."""
     more_is_better: ClassVar[bool]
+    majority_keys: ClassVar[tuple[str, str]] = ("class", "share")
+    """Names of the fields of `majority` in a file."""
     _write_dict = staticmethod(score_certificate_to_dict)
     _read_dict = staticmethod(score_certificate_from_dict)
     _indent = 1
@@ -84,15 +86,23 @@ class Certificate(SavedCertificate):
     def __post_init__(self) -> None:
         _ = self.spending  # raises an error if the statement supports no certificate
         check_confidence(self.confidence)
-        if not (0 <= self.estimate <= 1 and 0 <= self.clean_bound <= 1):
-            got = f"{self.estimate} and {self.clean_bound}"
-            raise ParameterError(f"estimate and clean_bound must be from 0 to 1, got {got}.")
+        largest = self.largest
+        if not (0 <= self.estimate <= largest and 0 <= self.clean_bound <= largest):
+            raise ParameterError(
+                f"estimate and clean_bound must be from 0 to {largest:g}, got {self.estimate} and "
+                f"{self.clean_bound}."
+            )
         if self._to_maximize(self.clean_bound) > self._to_maximize(self.estimate):
             side = "at most" if self.more_is_better else "at least"
             raise ParameterError(
                 f"clean_bound, the bound without poisoning, must be {side} the estimate, "
                 f"{self.estimate}, got {self.clean_bound}.",
                 "clean_bound",
+            )
+        if self.majority is not None and self.majority.share > largest:
+            raise ParameterError(
+                f"the share of a majority must be > 0 and <= {largest:g}, got "
+                f"{self.majority.share}."
             )
         if min(self.refits, self.n_train, self.n_test) < 1 or min(self.poisoned, default=0) < 0:
             raise ParameterError(
@@ -104,6 +114,11 @@ class Certificate(SavedCertificate):
         """Schedule or epsilon of the learner, from which the bounds are computed."""
         read_spending = require_guarantee if self.claimed_by is None else require_claim
         return read_spending(self.privacy)
+
+    @property
+    def largest(self) -> float:
+        """Largest possible score."""
+        return 1.0
 
     @property
     def learner(self) -> str:
@@ -128,7 +143,7 @@ class Certificate(SavedCertificate):
     def bounds(self, edits: int) -> dict[str, float]:
         """Return every bound on the mean score after `edits` edits, by its letter."""
         found = bounds(self.spending, self._to_maximize(self.clean_bound), edits)
-        return {letter: self._to_maximize(value) for letter, value in found.items()}
+        return {letter: self._from_maximized(value) for letter, value in found.items()}
 
     def tolerates(self, score: float) -> int | None:
         """Return the largest number of edits after which the mean score is still this good.
@@ -136,7 +151,8 @@ class Certificate(SavedCertificate):
         Parameters
         ----------
         score : float
-            An accuracy, > 0 and <= 1; or an attack success rate, >= 0 and < 1.
+            An accuracy, > 0 and <= 1; an attack success rate, >= 0 and < 1; or an error, >= 0 and
+            less than the width of the range.
 
         Returns
         -------
@@ -145,8 +161,9 @@ class Certificate(SavedCertificate):
         """
         wanted = self._to_maximize(score) if is_number(score) else math.nan
         if not 0 < wanted <= 1:
-            allowed = "> 0 and <= 1" if self.more_is_better else ">= 0 and < 1"
-            raise ParameterError(f"score must be {allowed}, got {score!r}. 70% is 0.7.", "score")
+            allowed = "> 0 and <= 1" if self.more_is_better else f">= 0 and < {self.largest:g}"
+            hint = " 70% is 0.7." if self.largest == 1 else ""
+            raise ParameterError(f"score must be {allowed}, got {score!r}.{hint}", "score")
         clean = self._to_maximize(self.clean_bound)
         return max_tolerated_edits(lambda edits: best(self.spending, clean, edits).value >= wanted)
 
@@ -175,12 +192,23 @@ class Certificate(SavedCertificate):
         return tuple((edits, self._certified(edits), self.bounds(edits)) for edits in self.poisoned)
 
     def _to_maximize(self, score: float) -> float:
-        """Return the score, or one minus the score if less is better."""
-        return score if self.more_is_better else 1.0 - score
+        """Return a number from 0 to 1 that is the larger, the better the score."""
+        return score if self.more_is_better else 1.0 - score / self.largest
+
+    def _from_maximized(self, value: float) -> float:
+        return value if self.more_is_better else self.largest * (1.0 - value)
+
+    def compare_with_majority(self, score: float) -> float:
+        """Return how much better a score is than that of one answer for all records."""
+        return (
+            0.0
+            if self.majority is None
+            else (self._to_maximize(score) - self._to_maximize(self.majority.share))
+        )
 
     def _certified(self, edits: int) -> Certified:
         found = best(self.spending, self._to_maximize(self.clean_bound), edits)
-        return Certified(self._to_maximize(found.value), found.bound if edits > 0 else "-")
+        return Certified(self._from_maximized(found.value), found.bound if edits > 0 else "-")
 
     def __str__(self) -> str:
         """Return the certificate in plain words. Figures are rounded so that they promise less."""
@@ -245,4 +273,56 @@ class AttackSuccessCertificate(Certificate):
     @property
     def upper(self) -> float:
         """Upper bound on the expected success rate without poisoning, with the confidence."""
+        return self.clean_bound
+
+
+@dataclass(frozen=True)
+class ErrorCertificate(Certificate):
+    """Upper bounds on the expected mean absolute error after poisoning.
+
+    Parameters are those of ``Certificate``, in the units of the target. `majority` is the median
+    of the test targets, and its error.
+
+    Parameters
+    ----------
+    target_range : tuple of float
+        Smallest and largest test target. Predictions outside count as the nearer end.
+
+    Examples
+    --------
+    >>> from privatree.privacy import PrivacyStatement
+    >>> from privatree.robustness import ErrorCertificate
+    >>> certificate = ErrorCertificate(
+    ...     PrivacyStatement("MyLearner", epsilon=0.1), estimate=5.0, clean_bound=6.0,
+    ...     confidence=0.99, refits=400, n_train=1000, n_test=200, poisoned=(5,),
+    ...     target_range=(0.0, 60.0),
+    ... )
+    >>> round(certificate.guarantee(5), 2), certificate.tolerates(15.0)
+    (9.89, 9)
+    """
+
+    target_range: tuple[float, float] = (0.0, 1.0)
+
+    kind: ClassVar[str] = "error"
+    score: ClassVar[str] = "mean absolute error"
+    more_is_better: ClassVar[bool] = False
+    majority_keys: ClassVar[tuple[str, str]] = ("value", "error")
+
+    def __post_init__(self) -> None:
+        low, high = self.target_range
+        if not (low < high and math.isfinite(high - low)):
+            raise ParameterError(
+                f"target_range must be two numbers, the smaller one first, got {low} and {high}.",
+                "target_range",
+            )
+        super().__post_init__()
+
+    @property
+    def largest(self) -> float:
+        """Width of the range of the test targets."""
+        return self.target_range[1] - self.target_range[0]
+
+    @property
+    def upper(self) -> float:
+        """Upper bound on the expected error without poisoning, with the confidence."""
         return self.clean_bound

@@ -17,6 +17,7 @@ from privatree.privacy import PrivacyStatement
 from privatree.robustness.certificates._certificate_text import (
     SEEDED,
     prediction_certificates_sentences,
+    prediction_intervals_sentences,
     score_certificate_sentences,
 )
 from privatree.robustness.certificates._majority import Majority, is_label
@@ -24,16 +25,20 @@ from privatree.schema import Label
 
 if TYPE_CHECKING:
     from privatree.robustness.certificates._certificate import Certificate
+    from privatree.robustness.certificates._intervals import PredictionIntervals
     from privatree.robustness.certificates._predictions import PredictionCertificates
 
     ScoreKind = TypeVar("ScoreKind", bound=Certificate)
+    IntervalKind = TypeVar("IntervalKind", bound=PredictionIntervals)
     PredictionKind = TypeVar("PredictionKind", bound=PredictionCertificates)
 
 FORMAT, VERSION = "privatree-certificate", 1
 _CLASS_OF_KIND = {
     "accuracy": "AccuracyCertificate",
     "attack-success": "AttackSuccessCertificate",
+    "error": "ErrorCertificate",
     "predictions": "PredictionCertificates",
+    "prediction-intervals": "PredictionIntervals",
 }
 MAX_REFITS = 10**6
 """Largest number of refits behind a certificate."""
@@ -116,7 +121,8 @@ def score_certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
         "claimed_by": certificate.claimed_by,
         "majority": None
         if majority is None
-        else {"class": majority.label, "share": majority.share},
+        else dict(zip(certificate.majority_keys, (majority.label, majority.share), strict=True)),
+        **{name: list(getattr(certificate, name)) for name in _range_keys(type(certificate))},
         **{name: getattr(certificate, name) for name in _SCORE_FIGURES},
         "rows": [
             {"poisoned": edits, promise: value, "bound": bound, "bounds": all_bounds}
@@ -127,7 +133,7 @@ def score_certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
 
 def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKind:
     """Read the certificate of an accuracy or a success rate, and check what it promises."""
-    own_keys = {"comparison", "claimed_by", "majority", "rows", *_SCORE_FIGURES}
+    own_keys = {"comparison", "claimed_by", "majority", "rows", *_SCORE_FIGURES, *_range_keys(kind)}
     _check_json_header(written, kind.kind, own_keys)
     if not (written["claimed_by"] is None or isinstance(written["claimed_by"], str)):
         raise ModelFormatError("'claimed_by' must be a name or null.")
@@ -135,13 +141,17 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
     if len(rows) > MAX_ROWS:
         raise ModelFormatError(f"'rows' must have at most {MAX_ROWS} entries.")
     privacy = PrivacyStatement.from_dict(written["privacy"])
+    further: dict[str, Any] = {
+        name: _range_from_json(name, written[name]) for name in _range_keys(kind)
+    }
     try:
         certificate = kind(
             privacy=privacy,
             claimed_by=written["claimed_by"],
             poisoned=tuple(_json_number("poisoned", row.get("poisoned"), int) for row in rows),
             notes=_notes_from_json(written),
-            majority=_majority_from_json(written["majority"]),
+            majority=_majority_from_json(written["majority"], kind.majority_keys),
+            **further,
             **{name: _json_number(name, written[name], of) for name, of in _SCORE_FIGURES.items()},
         )
     except (CertificateError, ParameterError) as error:
@@ -160,12 +170,24 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
     return certificate
 
 
-def _majority_from_json(written: Any) -> Majority | None:
+def _majority_from_json(written: Any, keys: tuple[str, str]) -> Majority | None:
+    answer, share = keys
     if written is None:
         return None
-    if not isinstance(written, dict) or written.keys() != {"class", "share"}:
-        raise ModelFormatError("'majority' must be null or have a 'class' and a 'share'.")
-    return Majority(written["class"], _json_number("share", written["share"], float))
+    if not isinstance(written, dict) or written.keys() != {answer, share}:
+        raise ModelFormatError(f"'majority' must be null or have a '{answer}' and a '{share}'.")
+    return Majority(written[answer], _json_number(share, written[share], float))
+
+
+def _range_keys(kind: type[Certificate]) -> tuple[str, ...]:
+    return ("target_range",) if kind.kind == "error" else ()
+
+
+def _range_from_json(name: str, written: Any) -> tuple[float, float]:
+    if not isinstance(written, list) or len(written) != 2:
+        raise ModelFormatError(f"'{name}' must be a list of two numbers.")
+    low, high = (_json_number(name, end, float) for end in written)
+    return low, high
 
 
 # --- certificates of predictions ------------------------------------------------------------------
@@ -236,6 +258,62 @@ def prediction_certificates_from_dict(kind: type[PredictionKind], written: Any) 
     return certificates
 
 
+def prediction_intervals_to_dict(intervals: PredictionIntervals) -> dict[str, Any]:
+    """Return intervals of predictions as a dictionary."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": "prediction-intervals",
+        **prediction_intervals_sentences(intervals),
+        "privacy": intervals.privacy.to_dict(),
+        "target_range": list(intervals.target_range),
+        "confidence": intervals.confidence,
+        "refits": intervals.refits,
+        "n_train": intervals.n_train,
+        "values": intervals.values.tolist(),
+        "predictions": intervals.medians.tolist(),
+        "rows": [
+            {"poisoned": edits, "at_least": low.tolist(), "at_most": high.tolist()}
+            for edits in intervals.poisoned
+            for low, high in [intervals.interval(edits)]
+        ],
+    }
+
+
+def prediction_intervals_from_dict(kind: type[IntervalKind], written: Any) -> IntervalKind:
+    """Read intervals of predictions, and check what they promise."""
+    own_keys = {"target_range", "confidence", "refits", "n_train", "values", "predictions", "rows"}
+    _check_json_header(written, "prediction-intervals", own_keys)
+    values = _table_from_json(written, "values", float)
+    rows = _list_from_json(written, "rows", dict, "objects")
+    if len(rows) > MAX_ROWS:
+        raise ModelFormatError(f"'rows' must have at most {MAX_ROWS} entries.")
+    try:
+        intervals = kind(
+            privacy=PrivacyStatement.from_dict(written["privacy"]),
+            target_range=_range_from_json("target_range", written["target_range"]),
+            values=values,
+            poisoned=tuple(_json_number("poisoned", row.get("poisoned"), int) for row in rows),
+            confidence=_json_number("confidence", written["confidence"], float),
+            n_train=_json_number("n_train", written["n_train"], int),
+            notes=_notes_from_json(written),
+        )
+    except (CertificateError, ParameterError) as error:
+        raise ModelFormatError(str(error)) from None
+    if _json_number("refits", written["refits"], int) != intervals.refits:
+        raise ModelFormatError("'values' must have 'refits' numbers for each record.")
+    if written["predictions"] != intervals.medians.tolist():
+        raise ModelFormatError("'predictions' must be the medians of 'values'.")
+    for row, edits in zip(rows, intervals.poisoned, strict=True):
+        low, high = intervals.interval(edits)
+        if row != {"poisoned": edits, "at_least": low.tolist(), "at_most": high.tolist()}:
+            raise ModelFormatError(
+                f"the intervals for {edits} poisoned records must follow from 'values'. The file "
+                "was changed: certify again."
+            )
+    return intervals
+
+
 def _classes_from_json(written: Any) -> tuple[Label, ...]:
     labels = tuple(filter(is_label, written)) if isinstance(written, list) else ()
     if not labels or len(set(labels)) != len(written):
@@ -245,13 +323,19 @@ def _classes_from_json(written: Any) -> tuple[Label, ...]:
 
 def _prediction_counts_from_json(written: dict[str, Any]) -> NDArray[np.int64]:
     """Return a table of whole numbers. PredictionCertificates checks their consistency."""
-    rows = _list_from_json(written, "counts", list, "lists")
-    if len({len(row) for row in rows}) != 1:
-        raise ModelFormatError("'counts' must be rows of the same length, one for each record.")
-    counts = [[_json_number("counts", count, int) for count in row] for row in rows]
-    if max(map(max, counts), default=0) > MAX_REFITS:
+    counts = _table_from_json(written, "counts", int)
+    if max(map(max, counts.tolist()), default=0) > MAX_REFITS:
         raise ModelFormatError(f"each entry of 'counts' must be at most {MAX_REFITS}.")
-    return np.array(counts, dtype=np.int64)
+    return counts.astype(np.int64)
+
+
+def _table_from_json(written: dict[str, Any], name: str, kind: type) -> NDArray[Any]:
+    """Return rows of numbers, of the same length, as an array."""
+    rows = _list_from_json(written, name, list, "lists")
+    if len({len(row) for row in rows}) != 1:
+        raise ModelFormatError(f"'{name}' must be rows of the same length, one for each record.")
+    dtype = np.float64 if kind is float else object  # whole numbers of a file can be very large
+    return np.array([[_json_number(name, entry, kind) for entry in row] for row in rows], dtype)
 
 
 # --- parts of a file ------------------------------------------------------------------------------

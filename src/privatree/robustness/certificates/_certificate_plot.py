@@ -39,16 +39,17 @@ def plot_certificate(certificate: Certificate, ax: Axes | None) -> Axes:
     clean = "without poison, average of refits"
     ax.axhline(certificate.estimate, color="black", linestyle=":", label=clean)
     if certificate.majority is not None:
-        share, always = certificate.majority.share, "always the most frequent answer"
+        kind = "most frequent" if certificate.more_is_better else "median"
+        share, always = certificate.majority.share, f"always the {kind} answer"
         ax.axhline(share, color=GREY, linestyle="-.", linewidth=1.0, label=always)
-    worst = 0.0 if certificate.more_is_better else 1.0
+    worst = 0.0 if certificate.more_is_better else certificate.largest
     ax.fill_between(edits, certain, worst, color=BLUE, alpha=0.1, linewidth=0)  # excluded
     title = f"{certificate.learner}, epsilon {shown_amount(certificate.epsilon)}"
     ax.set_title(title, parse_math=False, usetex=False)
     ax.set_xlabel(f"{certificate.privacy.words.counted} added or removed")
     side = "at least" if certificate.more_is_better else "at most"
     ax.set_ylabel(f"expected {certificate.score}, {side}")
-    ax.set_ylim(0, 1.02)
+    ax.set_ylim(0, 1.02 * certificate.largest)
     ax.set_xlim(0, farthest)
     ax.grid(axis="y", color="#E4E4E4", linewidth=0.6)
     ax.set_axisbelow(True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from textwrap import TextWrapper
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from privatree.privacy import PrivacyStatement, shown_amount
 
 if TYPE_CHECKING:
     from privatree.robustness.certificates._certificate import Certificate
+    from privatree.robustness.certificates._intervals import PredictionIntervals
     from privatree.robustness.certificates._majority import Majority
     from privatree.robustness.certificates._predictions import PredictionCertificates
+
+    _AnyCertificate: TypeAlias = Certificate | PredictionCertificates | PredictionIntervals
 
 NOT_PRIVATE = (
     "This certificate was computed from the records without privacy: publishing it is outside "
@@ -40,16 +43,16 @@ _FEW_STAGES = 3
 
 
 def score_certificate_text(certificate: Certificate) -> str:
-    """Return the whole certificate of an accuracy or a success rate as text."""
+    """Return the whole certificate of an accuracy, a success rate or an error as text."""
     word = "Claimed certificate" if certificate.claimed_by is not None else "Certificate"
     side = "at least" if certificate.more_is_better else "at most"
     header = [
-        ("without poison, average of the refits", f"{certificate.estimate:.4f}"),
+        ("without poison, average of the refits", _plain_text(certificate, certificate.estimate)),
         (f"without poison, expected {side}", _safe_text(certificate, certificate.clean_bound)),
     ]
     if certificate.majority is not None:
         always = f"always answering {_class_text(certificate.majority)}"
-        header.append((always, f"{certificate.majority.share:.4f}"))
+        header.append((always, _plain_text(certificate, certificate.majority.share)))
     width = max(len(name) for name, _ in header)
     rows = [
         ("poisoned", "share", certificate.promise, "bound"),
@@ -71,7 +74,7 @@ def score_certificate_text(certificate: Certificate) -> str:
 
 def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
     """Return the sentences of an accuracy or success rate certificate by their key in the file."""
-    words = certificate.privacy.words
+    words, of_number = certificate.privacy.words, certificate.kind == "error"
     side = "at least" if certificate.more_is_better else "at most"
     shown = "guaranteed" if certificate.claimed_by is None else "shown"
     reserve = "" if certificate.claimed_by is None else ", if the claim is true"
@@ -79,17 +82,19 @@ def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
         f"{_evidence_text(certificate)} and test set "
         f"({pluralize(certificate.n_test, 'record')}), any x additions or removals of training "
         f"{words.counted} leave an expected {certificate.score} of {side} what is {shown} for "
-        f"x{reserve}. {words.two_edits}"
+        f"x{reserve}. {_two_edits_text(words.two_edits, of_number)}"
     )
     comparison = []
     if certificate.majority is not None:
         comparison = [
-            f"Always answering {_class_text(certificate.majority)} would have an accuracy of "
-            f"{certificate.majority.share:.4f} on the test set.",
+            f"Always answering {_class_text(certificate.majority)} would have "
+            f"{'an' if certificate.score[0] in 'aeiou' else 'a'} {certificate.score} of "
+            f"{_plain_text(certificate, certificate.majority.share)} on the test set.",
             *_score_hints(certificate),
         ]
-    trigger = "" if certificate.more_is_better else ", the trigger"
+    trigger = ", the trigger" if certificate.kind == "attack-success" else ""
     conditions = [
+        *_range_conditions_text(certificate),
         f"the test set{trigger} and the parameters of the learner were fixed before training, and "
         "no attacker changes them",
         *(
@@ -108,15 +113,23 @@ def score_certificate_sentences(certificate: Certificate) -> dict[str, Any]:
 
 
 def _score_hints(certificate: Certificate) -> list[str]:
-    """Return advice if every bound for poisoned records is below the share of the majority."""
-    figures = [value for edits, (value, _), _ in certificate.rows if edits > 0]
-    if certificate.majority is None or not figures or max(figures) >= certificate.majority.share:
+    """Return advice if every bound for poisoned records is worse than one answer for all."""
+    gains = [
+        certificate.compare_with_majority(value)
+        for edits, (value, _), _ in certificate.rows
+        if edits > 0
+    ]
+    if certificate.majority is None or not gains or max(gains) >= 0:
         return []
     robust = _stronger_parameter(certificate.privacy)
     counted = certificate.privacy.words.counted
-    too_few = certificate.clean_bound < certificate.majority.share <= certificate.estimate
+    clean, estimate = map(
+        certificate.compare_with_majority, (certificate.clean_bound, certificate.estimate)
+    )
+    too_few = clean < 0 <= estimate
+    worse = "below" if certificate.more_is_better else "above"
     return [
-        f"Every figure for poisoned {counted} is below that of always answering "
+        f"Every figure for poisoned {counted} is {worse} that of always answering "
         f"{_class_text(certificate.majority)}. {'More refits, a' if too_few else 'A'} smaller "
         f"epsilon, {robust}more training {counted} or fewer poisoned ones can make certificates "
         "stronger."
@@ -125,7 +138,7 @@ def _score_hints(certificate: Certificate) -> list[str]:
 
 def _stronger_parameter(privacy: PrivacyStatement) -> str:
     """Return the parameter of our own learners that makes certificates stronger, and a comma."""
-    if privacy.learner == "PrivaBoostClassifier":
+    if privacy.learner in ("PrivaBoostClassifier", "PrivaBoostRegressor"):
         paths = () if privacy.schedule is None else privacy.schedule.sequences
         is_public = max(map(len, paths), default=0) > _FEW_STAGES
         return "" if is_public else "a declared number of rounds, "
@@ -133,7 +146,28 @@ def _stronger_parameter(privacy: PrivacyStatement) -> str:
 
 
 def _safe_text(certificate: Certificate, value: float) -> str:
-    return score_text(value, up=not certificate.more_is_better)
+    return score_text(value, up=not certificate.more_is_better, last=_last_place(certificate))
+
+
+def _plain_text(certificate: Certificate, value: float) -> str:
+    """Return a score that promises nothing, rounded to the nearest."""
+    return f"{Decimal(value).quantize(Decimal((0, (1,), _last_place(certificate)))):f}"
+
+
+def _last_place(certificate: Certificate) -> int:
+    """Return the decimal exponent of the last digit of a score: the fourth after the largest."""
+    return Decimal(certificate.largest).adjusted() - 4
+
+
+def _range_conditions_text(certificate: Certificate) -> list[str]:
+    ends = getattr(certificate, "target_range", None)
+    if ends is None:
+        return []
+    low, high = (f"{end:.6g}" for end in ends)
+    return [
+        f"predictions below {low} count as {low}, and those above {high} as {high}: the test "
+        "targets are between these numbers"
+    ]
 
 
 def _class_text(majority: Majority) -> str:
@@ -198,6 +232,59 @@ def _prediction_hints(certificates: PredictionCertificates) -> list[str]:
     return [f"{start}the refits disagree too often. More of them make more certain."]
 
 
+# --- intervals of predictions --------------------------------------------------------------------
+
+
+def prediction_intervals_text(intervals: PredictionIntervals) -> str:
+    """Return a text about all records together. The table has the single records."""
+    privacy = intervals.privacy
+    rows = [("poisoned", "typical width", "largest width")]
+    for edits in intervals.poisoned:
+        widths = intervals.widths(edits)
+        rows.append((str(edits), f"{np.median(widths):.6g}", f"{widths.max():.6g}"))
+    figures = [
+        f"Intervals of {pluralize(len(intervals.values), 'prediction')} of "
+        f"{privacy.learner}, {_amounts_text(privacy)}",
+        "",
+        *_table_text(rows, 13),
+    ]
+    sentences = prediction_intervals_sentences(intervals)
+    return _join_text(figures, _interval_hints(intervals), sentences)
+
+
+def prediction_intervals_sentences(intervals: PredictionIntervals) -> dict[str, Any]:
+    """Return the sentences of intervals of predictions by their key in the file."""
+    words = intervals.privacy.words
+    meaning = (
+        f"{_evidence_text(intervals)} and all "
+        f"{pluralize(len(intervals.values), 'record')} to predict together: the median of the "
+        "numbers that the learner predicts for a record, over its noise, stays in the interval for "
+        f"x after any x additions or removals of training {words.counted}. "
+        f"{_two_edits_text(words.two_edits, of_number=True)} The interval says nothing about the "
+        "true target of the record."
+    )
+    fixed = "the parameters of the learner were fixed before training"
+    return {
+        "meaning": meaning,
+        "conditions": [fixed, *public_conditions_text(intervals.privacy)],
+        "notes": _notes_text(intervals),
+        "warning": NOT_PRIVATE,
+    }
+
+
+def _interval_hints(intervals: PredictionIntervals) -> list[str]:
+    """Return advice if nothing is certain for some numbers of edits."""
+    low, high = intervals.target_range
+    vacuous = [x for x in intervals.poisoned if (intervals.widths(x) >= high - low).all()]
+    if not vacuous:
+        return []
+    return [
+        f"For {min(vacuous)} poisoned {intervals.privacy.words.counted} or more, the intervals are "
+        "the whole range of the target: nothing is certain. A smaller epsilon, more refits or "
+        "fewer poisoned ones can make intervals narrower."
+    ]
+
+
 # --- conditions and notes -------------------------------------------------------------------------
 
 
@@ -238,7 +325,11 @@ def _public_list_text(privacy: PrivacyStatement) -> str:
     return "; ".join(f"{name} ({why})" if why else name for name, _, why in parts)
 
 
-def _notes_text(certificate: Certificate | PredictionCertificates) -> list[str]:
+def _two_edits_text(two_edits: str, of_number: bool) -> str:
+    return two_edits.replace("flipped label", "changed target") if of_number else two_edits
+
+
+def _notes_text(certificate: _AnyCertificate) -> list[str]:
     return [*certificate.notes, *([SEEDED] if certificate.privacy.seeded else [])]
 
 
@@ -252,7 +343,7 @@ def _amounts_text(privacy: PrivacyStatement) -> str:
 # --- formatting -----------------------------------------------------------------------------------
 
 
-def _evidence_text(certificate: Certificate | PredictionCertificates) -> str:
+def _evidence_text(certificate: _AnyCertificate) -> str:
     return (
         f"With {confidence_text(certificate.confidence)} confidence over "
         f"{pluralize(certificate.refits, 'refit')}, for this training set "
@@ -270,14 +361,17 @@ def confidence_text(confidence: float) -> str:
     return f"{Decimal(repr(confidence)) * 100:f}".rstrip("0").rstrip(".") + "%"
 
 
-def score_text(value: float, *, up: bool) -> str:
-    """Return a score with four digits, rounded in the direction that promises less."""
+def score_text(value: float, *, up: bool, last: int = -4) -> str:
+    """Return a score, rounded in the direction that promises less.
+
+    `last` is the decimal exponent of the last digit.
+    """
     rounding = ROUND_CEILING if up else ROUND_FLOOR
-    return f"{Decimal(repr(value)).quantize(Decimal('0.0001'), rounding=rounding):f}"
+    return f"{Decimal(repr(value)).quantize(Decimal((0, (1,), last)), rounding=rounding):f}"
 
 
-def _table_text(rows: Iterable[Sequence[str]]) -> list[str]:
-    return ["  " + "  ".join(cell.rjust(10) for cell in row) for row in rows]
+def _table_text(rows: Iterable[Sequence[str]], width: int = 10) -> list[str]:
+    return ["  " + "  ".join(cell.rjust(width) for cell in row) for row in rows]
 
 
 def _join_text(figures: list[str], hints: list[str], sentences: dict[str, Any]) -> str:

@@ -24,7 +24,7 @@ from privatree.repetition import (
 )
 from privatree.robustness.attacks._poisoned_numbers import parse_poisoned
 from privatree.robustness.certificates._certificate_json import MAX_REFITS
-from privatree.robustness.certificates._measures import Accuracy, SuccessRate
+from privatree.robustness.certificates._measures import AbsoluteError, Accuracy, SuccessRate
 from privatree.robustness.certificates._preconditions import (
     require_claim,
     require_guarantee,
@@ -138,7 +138,7 @@ class Certification:
     def certify_score(
         self,
         kind: type[Kind],
-        measure: Accuracy | SuccessRate,
+        measure: Accuracy | SuccessRate | AbsoluteError,
         poisoned: Sequence[int | str],
         claimed_by: str | None = None,
     ) -> Kind:
@@ -148,12 +148,12 @@ class Certification:
         parse_poisoned(poisoned, len(self.y))  # refuses a wrong entry before anything is trained
         privacy = self.check_privacy(claimed=claimed_by is not None)
         notes, majority = measure.compare_labels(self.trial_model)
-        scores = self.measure_refits(measure, 0.0, measure.meaning_of_stop)
+        scores = self.measure_refits(measure, measure.score_if_stopped, measure.meaning_of_stop)
         confidence_bound = lower_confidence_bound if kind.more_is_better else upper_confidence_bound
         return kind(
             privacy=privacy,
-            estimate=float(np.mean(scores)),
-            clean_bound=confidence_bound(scores, self.confidence),
+            estimate=measure.scale * float(np.mean(scores)),
+            clean_bound=measure.scale * confidence_bound(scores, self.confidence),
             confidence=self.confidence,
             refits=self.refits,
             n_train=self.n_train,
@@ -162,4 +162,5 @@ class Certification:
             claimed_by=claimed_by,
             notes=(*self.notes, *notes),
             majority=majority,
+            **measure.fields,
         )

@@ -25,6 +25,7 @@ from privatree.robustness.certificates._measures import (
     PredictedCodes,
     SuccessRate,
 )
+from privatree.robustness.certificates._preconditions import require_outcome
 from privatree.robustness.certificates._predictions import PredictionCertificates
 
 
@@ -93,6 +94,7 @@ def accuracy_certificate(
     >>> certificate.guarantee(0) > certificate.guarantee(1) > certificate.guarantee(5) > 0.4
     True
     """
+    require_outcome(estimator, number=False)
     task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
     return task.certify_score(AccuracyCertificate, Accuracy(X_test, y_test), poisoned)
 
@@ -152,6 +154,7 @@ def claimed_accuracy_certificate(
         raise ParameterError(
             f"claimed_by must name whoever claims the epsilon, got {claimed_by!r}.", "claimed_by"
         )
+    require_outcome(estimator, number=False)
     task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
     return task.certify_score(
         AccuracyCertificate, Accuracy(X_test, y_test), poisoned, claimed_by.strip()
@@ -210,6 +213,7 @@ def attack_success_certificate(
             f"{type(attack).__name__}. Use a BackdoorAttack.",
             "attack",
         )
+    require_outcome(estimator, number=False)
     task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
     return task.certify_score(
         AttackSuccessCertificate, SuccessRate(attack, X_test, y_test), poisoned
@@ -255,6 +259,7 @@ def prediction_certificates(
     >>> certificates.counts.shape, certificates.tolerates.shape
     ((10, 2), (10,))
     """
+    require_outcome(estimator, number=False)
     task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
     privacy = task.check_privacy(claimed=False)
     classes = task.trial_model.classes_

@@ -1,4 +1,4 @@
-"""The most frequent class among the test labels, which a certificate is compared with."""
+"""The best single answer for all test records, which a certificate is compared with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from privatree.schema import Label
 class Majority:
     """The most frequent class among the test labels, and its share of all test records.
 
-    Test records whose label is not a class count in the denominator of the share.
+    Test records whose label is not a class count in the denominator of the share. For a numeric
+    target, it is the median of the test targets, and its mean absolute error.
     """
 
     label: Label
@@ -23,8 +24,8 @@ class Majority:
     def __post_init__(self) -> None:
         if not is_label(self.label):
             raise ParameterError("the class of a majority must be text, a number or a bool.")
-        if not 0 < self.share <= 1:
-            raise ParameterError(f"the share of a majority must be > 0 and <= 1, got {self.share}.")
+        if not 0 < self.share < math.inf:
+            raise ParameterError(f"the share of a majority must be > 0, got {self.share}.")
 
 
 def is_label(value: Any) -> TypeGuard[Label]:

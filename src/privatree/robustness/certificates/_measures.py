@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from privatree.tables import (
     labels_as_objects,
     read_features,
     read_labels,
+    read_target,
     take_rows,
 )
 
@@ -31,8 +33,24 @@ class AttackWithTrigger(Protocol):
         """Return the share of fixed test records, with the trigger, predicted as the target."""
 
 
+class _Score:
+    """What all scores from 0 to 1 have in common."""
+
+    score_if_stopped: ClassVar[float] = 0.0
+
+    @property
+    def scale(self) -> float:
+        """What a score of 1 is in the certificate."""
+        return 1.0
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Further fields of the certificate."""
+        return {}
+
+
 @dataclass(frozen=True)
-class Accuracy:
+class Accuracy(_Score):
     """The share of test records that a model predicts correctly.
 
     A test record whose label is not a class is always predicted wrongly.
@@ -88,8 +106,50 @@ class Accuracy:
         return _check_measured_score("score(X_test, y_test)", model.score(self.X_test, self.y_test))
 
 
+class AbsoluteError(_Score):
+    """The mean absolute error of a model's predictions, as a share of the range of test targets.
+
+    Predictions outside the range of the test targets count as its nearer end.
+    """
+
+    meaning_of_stop: ClassVar[str] = "they count as the largest error"
+    score_if_stopped: ClassVar[float] = 1.0
+
+    def __init__(self, X_test: Any, y_test: Any) -> None:
+        self.X_test, self.y_test = X_test, read_target(y_test)
+        if not np.isfinite(self.y_test).all():
+            raise ParameterError("y_test must have a finite number for each record.", "y_test")
+        if len(self.y_test) and self.y_test.min() == self.y_test.max():
+            raise ParameterError("y_test must have at least two different numbers.", "y_test")
+
+    @cached_property
+    def target_range(self) -> tuple[float, float]:
+        """Smallest and largest test target."""
+        return float(self.y_test.min()), float(self.y_test.max())
+
+    @property
+    def scale(self) -> float:
+        return self.target_range[1] - self.target_range[0]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        return {"target_range": self.target_range}
+
+    def compare_labels(self, model: Any) -> tuple[tuple[str, ...], Majority]:
+        """Return no notes, and the median of the test targets with its error."""
+        median = float(np.median(self.y_test))
+        shown = int(median) if median.is_integer() else median
+        return (), Majority(shown, float(np.abs(self.y_test - median).mean()))
+
+    def __call__(self, model: Any) -> float:
+        predicted = np.clip(np.asarray(model.predict(self.X_test), dtype=np.float64),
+                            *self.target_range)  # fmt: skip
+        share = float(np.abs((predicted - self.y_test) / self.scale).mean())
+        return _check_measured_score("the error of predict(X_test)", min(share, 1.0))
+
+
 @dataclass(frozen=True)
-class SuccessRate:
+class SuccessRate(_Score):
     """The share of triggered test records for which a model predicts the attacker's target."""
 
     attack: AttackWithTrigger
@@ -128,6 +188,16 @@ class PredictedCodes:
         labels = np.asarray(model.predict(self.X_test))
         codes = np.argmax(labels[:, np.newaxis] == model.classes_, axis=1)
         return np.asarray(codes, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class PredictedNumbers:
+    """The number that a model predicts for each record."""
+
+    X_test: Any
+
+    def __call__(self, model: Any) -> NDArray[np.float64]:
+        return np.asarray(model.predict(self.X_test), dtype=np.float64)
 
 
 def _check_measured_score(name: str, score: Any) -> float:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from privatree._support.validation import is_integer, is_number
 from privatree.errors import CertificateError, ParameterError
@@ -20,6 +21,22 @@ from privatree.privacy import SCHEMA_LEAK, PrivacyStatement
 from privatree.robustness.poisoning_bounds._bounds import EpsilonDP, Spending
 from privatree.schema import Schema
 from privatree.tables import read_labels
+
+
+def require_outcome(estimator: Any, *, number: bool) -> None:
+    """Raise a ParameterError if a certificate is about classes and a learner is not, or reverse."""
+    if is_regressor(estimator) == number:
+        return
+    does, instead = (
+        ("classes", "accuracy_certificate or prediction_certificates")
+        if number
+        else ("a number", "error_certificate or prediction_intervals")
+    )
+    raise ParameterError(
+        f"estimator must predict {'a number' if number else 'classes'} for this certificate, but "
+        f"{type(estimator).__name__} predicts {does}. Use {instead}.",
+        "estimator",
+    )
 
 
 def require_guarantee(privacy: PrivacyStatement) -> Spending:

@@ -131,9 +131,7 @@ class SparkSource(ClusterSource):
         if self._unit_column is None:
             return super()._make_weigher(schema)
         self.n_passes += 1
-        sum_weights = SumUnitWeights(
-            versions_for_counting(), tuple(schema.classes), self._max_weight
-        )
+        sum_weights = SumUnitWeights(versions_for_counting(), schema, self._max_weight)
 
         def sum_and_count() -> tuple[int, int]:
             self._totals = sum_units_on_cluster(self._rows, sum_weights).persist()

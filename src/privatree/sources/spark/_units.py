@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from privatree.counting import Weigher
-from privatree.schema import Label
+from privatree.schema import Schema
 from privatree.sources.spark._counting import (
     TARGET,
     TOTAL,
@@ -24,7 +24,7 @@ from privatree.sources.spark._counting import (
     rows_to_batch,
 )
 from privatree.sources.spark._jobs import ignore_pandas_warning
-from privatree.tables import column_to_codes, read_arrow_column, read_unit_ids
+from privatree.tables import label_codes, read_arrow_column, read_unit_ids
 
 WRITTEN = "written"
 """Column of bytes: the id of the row's unit as it is written."""
@@ -43,7 +43,7 @@ class SumUnitWeights:
     """Function for executors that adds up the sample weights of each unit's rows."""
 
     version: tuple[str, str]
-    classes: tuple[Label, ...]
+    schema: Schema
     max_weight: float
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -57,7 +57,7 @@ class SumUnitWeights:
 
         written = table.column(WRITTEN).combine_chunks().dictionary_encode()
         batch = rows_to_batch(table.drop_columns([WRITTEN]))
-        labels = column_to_codes(batch.labels.read(), self.classes, -1, np.int32)
+        labels = label_codes(batch.labels.read(), self.schema)
         exact_sums = np.zeros(len(written.dictionary) + 1, dtype=np.int64)  # the last for nulls
         codes = written.indices.fill_null(-1).to_numpy(zero_copy_only=False)
         np.add.at(exact_sums, codes, Weigher(self.max_weight).weigh(batch, labels))

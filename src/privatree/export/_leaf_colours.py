@@ -1,0 +1,47 @@
+"""Colours of the leaves of a drawn tree: one for each class, or a scale of one for numbers."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from privatree._support.plot_style import (
+    BLUE,
+    GREY,
+    PALE_GREY,
+    TEXT_GREY,
+    class_colour,
+    tint,
+)
+from privatree.model import Tree
+
+TEXT_COLOUR = "#1A1A1A"
+"""Colour of text, dark on light boxes, also if the figure is dark."""
+_CLASS_TINT = 0.28
+_SMALLEST_TINT, _LARGEST_TINT = 0.06, 0.5
+
+
+class LeafColours(NamedTuple):
+    """Colours of the box of a leaf."""
+
+    face: str
+    edge: str
+    text: str
+
+
+def leaf_colours(tree: Tree, leaf: int) -> LeafColours:
+    """Return the colours of a leaf: grey if it has few or no records.
+
+    A leaf has the colour of its class. A leaf with a number is the darker, the larger the number.
+    """
+    if not tree.has_support(leaf):
+        return LeafColours(PALE_GREY, GREY, TEXT_GREY)
+    if tree.value is None:
+        colour = class_colour(tree.label[leaf])
+        return LeafColours(tint(colour, _CLASS_TINT), colour, TEXT_COLOUR)
+    values = tree.value[tree.leaves] / 2  # so that no difference is infinite
+    lowest, highest = values.min(), values.max()
+    place = (tree.value[leaf] / 2 - lowest) / (highest - lowest) if highest > lowest else 0.5
+    strength = _SMALLEST_TINT + (_LARGEST_TINT - _SMALLEST_TINT) * float(np.clip(place, 0, 1))
+    return LeafColours(tint(BLUE, strength), BLUE, TEXT_COLOUR)
