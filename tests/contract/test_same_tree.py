@@ -16,9 +16,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mixed_records import schema_of, some_records
+from mixed_records import number_schema, schema_of, some_numbers, some_records
 
-from privatree import PaperPrivaTreeClassifier, PrivaBoostClassifier, PrivaTreeClassifier
+from privatree import (
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaBoostRegressor,
+    PrivaTreeClassifier,
+    PrivaTreeRegressor,
+)
 from privatree.sources import ArrowSource, CsvSource, ParquetSource
 
 LEARNERS = st.one_of(
@@ -47,6 +53,31 @@ LEARNERS = st.one_of(
     ),
 )
 
+REGRESSORS = st.one_of(
+    st.builds(
+        PrivaTreeRegressor,
+        st.sampled_from([0.1, 3.0, 50.0, 1000.0]),
+        max_depth=st.sampled_from([2, 4]),
+        lookahead=st.sampled_from(["auto", 1, 2]),
+        leaf_values=st.sampled_from(["mean", "median"]),
+        neighbours=st.sampled_from(["add-remove", "replace"]),
+        interval=st.sampled_from([None, (10, 50)]),
+        zoom=st.booleans(),
+        max_sample_weight=st.sampled_from([1.0, 3.0]),
+        random_state=st.integers(0, 100),
+    ),
+    st.builds(
+        PrivaBoostRegressor,
+        st.sampled_from([0.5, 20.0, 1000.0]),
+        delta=st.sampled_from([0, 1e-6]),
+        max_depth=st.sampled_from([1, 2, 3]),
+        neighbours=st.sampled_from(["add-remove", "replace"]),
+        interval=st.sampled_from([None, (10, 50)]),
+        max_sample_weight=st.sampled_from([1.0, 3.0]),
+        rounds=st.just(4),
+        random_state=st.integers(0, 100),
+    ),
+)
 
 WEIGHED = st.one_of(
     *(
@@ -131,15 +162,37 @@ def test_the_same_tree_with_units_and_weights_from_everywhere(
     tmp_path, learner, n, seed, has_units, has_weights
 ):
     frame, labels = some_records(n, 2, seed)
+    learner.set_params(schema=schema_of(2).with_target("target"))
+    check_the_same_with_units(tmp_path, learner, frame, labels, seed, has_units, has_weights)
+
+
+@pytest.mark.slow
+@settings(
+    max_examples=12,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    REGRESSORS, st.integers(1, 120), st.integers(0, 2**32), st.booleans(), st.booleans(),
+    st.sampled_from([{}, {"integer": True}, {"log": True}])
+)  # fmt: skip
+def test_the_same_regression_tree_from_everywhere(
+    tmp_path, learner, n, seed, has_units, has_weights, kind
+):
+    frame, targets = some_numbers(n, seed)
+    learner.set_params(schema=number_schema(**kind))
+    check_the_same_with_units(tmp_path, learner, frame, targets, seed, has_units, has_weights)
+
+
+def check_the_same_with_units(folder, learner, frame, labels, seed, has_units, has_weights):
     rng = np.random.default_rng(seed)
+    n = len(frame)
     ids = np.array(["a", " a", "b", "B", "7", "7 ", "NA", "", None], dtype=object)
     units = pd.Series(rng.choice(ids, n), dtype=object)
     weights = pd.Series(np.where(rng.random(n) < 0.1, np.nan, rng.uniform(-0.5, 4, n)))
     beside = {"who": units, "heavy": weights}
-    schema = schema_of(2).with_target("target")
-    learner.set_params(schema=replace(schema, unit="who" if has_units else None))
+    learner.set_params(schema=replace(learner.schema, unit="who" if has_units else None))
     weight = "heavy" if has_weights else None
-    (first, records), *others = places(frame, labels, tmp_path, beside=beside, weight=weight)
+    (first, records), *others = places(frame, labels, folder, beside=beside, weight=weight)
     aside = {
         "units": units if has_units else None,
         "sample_weight": weights if has_weights else None,
@@ -183,6 +236,25 @@ def test_another_record_gives_another_account_of_counts(tmp_path):
     keep = np.flatnonzero(labels != "?")[1:]
     for place, records in places(frame.iloc[keep], labels.iloc[keep], tmp_path):
         assert model_of(learner, records) != expected, place
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", [PrivaTreeRegressor, PrivaBoostRegressor])
+def test_another_target_gives_another_model(tmp_path, learner):
+    frame, targets = some_numbers(200, 0)
+    model = learner(1e6, schema=number_schema(), random_state=0)
+    expected = model_of(model, (frame, targets))
+    for place, records in places(frame, targets + 3, tmp_path):
+        assert model_of(model, records) != expected, place
+
+
+@pytest.mark.parametrize("learner", [PrivaTreeRegressor, PrivaBoostRegressor])
+def test_no_targets_train_from_everywhere(tmp_path, learner):
+    frame, targets = some_numbers(3, 0)
+    model = learner(schema=number_schema(), random_state=0)
+    expected = model_of(model, (frame[:0], targets[:0]))
+    for place, records in places(frame[:0], targets[:0], tmp_path):
+        assert model_of(model, records) == expected, place
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from privatree import Categorical, Numeric, Schema
+from privatree import Categorical, Numeric, Schema, Target
 
 CLASSES = {2: ["no", "yes"], 3: ["low", "middle", "high"]}
 
@@ -26,6 +26,23 @@ def schema_of(n_classes, *, separate=False):
         return schema
     features = {name: replace(f, missing="separate") for name, f in schema.features.items()}
     return replace(schema, features=features)
+
+
+def number_schema(**more):
+    """The schema with a target in the place of classes; `more` goes to the target."""
+    target = Target(0, 60, **more)
+    return replace(schema_of(2), classes=(), target=target).with_target("target")
+
+
+def some_numbers(n, seed):
+    """The same rows; the targets lie outside the range, too, and some are missing or infinite."""
+    frame, _ = some_records(n, 2, seed)
+    rng = np.random.default_rng([seed, 1])
+    targets = frame["size"].fillna(20) + 20 * frame["share"] * (frame["colour"] == "red")
+    targets = targets + rng.normal(0, 3, n)
+    targets[rng.random(n) < 0.05] = np.nan
+    targets[rng.random(n) < 0.02] = np.inf
+    return frame, targets.round(2)
 
 
 def some_records(n, n_classes, seed):

@@ -17,7 +17,13 @@ import pyarrow.parquet as pq
 import pytest
 from spark_cluster import java, running_cluster
 
-from privatree import PaperPrivaTreeClassifier, PrivaBoostClassifier, PrivaTreeClassifier
+from privatree import (
+    PaperPrivaTreeClassifier,
+    PrivaBoostClassifier,
+    PrivaBoostRegressor,
+    PrivaTreeClassifier,
+    PrivaTreeRegressor,
+)
 from privatree.audit import file_pairs
 from privatree.baselines.paper._value_counts import ValueCountsQuery
 from privatree.counting import Binner, Candidates
@@ -31,7 +37,7 @@ from privatree.errors import (
     SourceError,
 )
 from privatree.privacy import Budget
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 from privatree.sources import ArrowSource, CsvSource, ParquetSource, SparkSource
 from privatree.sources.spark import SparkFileSource, spark_session
 from privatree.sources.spark._jobs import ignore_pandas_warning
@@ -202,6 +208,31 @@ def test_the_ensemble_is_that_in_memory(spark):
     source = SparkSource(data_frame(spark, table, 3), target="label", progress=False)
     assert learner.fit(source).model_.to_dict() == expected
     assert source.n_passes == 4  # class counts, then one pass for each round
+
+
+@pytest.mark.parametrize(
+    ("learner", "unit"),
+    [
+        (PrivaTreeRegressor(50.0, max_depth=2, max_sample_weight=2.0, random_state=0), None),
+        (PrivaTreeRegressor(50.0, max_depth=2, zoom=True, random_state=0), "who.is"),
+        (PrivaBoostRegressor(2.0, rounds=2, max_sample_weight=2.0, random_state=0), "who.is"),
+    ],
+)
+def test_regression_models_are_those_in_memory_and_of_a_stream(spark, learner, unit):
+    table = visits()
+    features = {name: SCHEMA.features[name] for name in SCHEMA.names if name != "pay"}
+    target = Target(-1000, 800, name="pay")  # a column of decimals, some of them missing
+    learner.set_params(schema=Schema(features, target=target, unit=unit))
+    weight = "Work" if learner.max_sample_weight > 1 else None
+    frame = table.select([*features, *([unit] if unit else [])])
+    weights = None if weight is None else table[weight]
+    expected = learner.fit(frame, table["pay"], sample_weight=weights).model_.to_dict()
+    stream = ArrowSource(table, "pay", weight=weight)
+    assert learner.fit(stream).model_.to_dict() == expected
+    source = SparkSource(data_frame(spark, table, 5), "pay", weight=weight, progress=False)
+    assert learner.fit(source).model_.to_dict() == expected
+    assert source.n_passes == stream.n_passes
+    assert n_kept(spark) == 0
 
 
 def test_nothing_is_counted_where_there_are_no_rows(spark):
