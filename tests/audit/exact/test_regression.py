@@ -101,3 +101,46 @@ def test_the_law_adds_up_to_one_and_holds_the_tree_that_is_grown():
     ledger = Ledger(plan.epsilon, Randomness(1))
     tree = grow_regression_tree(u.records(table), u.candidates, plan, u.schema, ledger)
     assert shape_of(tree) in law
+
+
+# --- units ----------------------------------------------------------------------------------------
+
+FULL = 6
+UNIT = ((2,), 0), ((1,), 2), ((0,), 0)
+UNIT_LEARNERS = {
+    "one level": (1, DECLARED, {(ONE, 0), (LEAF, 0)}),
+    "an upper split": (
+        2,
+        DECLARED | MEDIANS | {"lookahead": 1},
+        {(SUMS, 0), (SPLIT, 0), (ONE, 0), (ONE, 1)},
+    ),
+    "robust": (2, DECLARED | {"robust_levels": 2}, {(SUMS, 0), (SPLIT, 0), (ONE, 1), (LEAF, 0)}),
+}
+
+
+@pytest.mark.parametrize("n_records", [1, 2, 3])
+@pytest.mark.parametrize("name", UNIT_LEARNERS)
+def test_all_records_of_a_unit_together_lose_epsilon_and_no_more(name, n_records):
+    """A record weighs 6, so the records of a unit of one, two or three weigh 6, 3 or 2 each."""
+    depth, settings, stages = UNIT_LEARNERS[name]
+    u = Universe.of(3, targets=(LOW, MIDDLE, HIGH), full_weight=FULL)
+    plan = u.regression_plan(8, depth, largest_count=2**20, dataset_size=17, **settings)
+    units = [u.unit(*UNIT[:n_records])]
+    found = exact_privacy_loss(u, plan, piled(u), units=units, counts=(0, 2**20))
+    assert found.decision is None
+    assert found.loss <= 8 + TOLERANCE
+    assert found.recorded == 8
+    assert set(found.stages) == stages
+    assert max(found.stages.values()) <= 1 + TOLERANCE
+    if name == "one level" and n_records < 3:
+        assert found.loss >= 0.99 * 8
+
+
+def test_the_interval_of_units_loses_no_more_than_it_costs():
+    u = Universe.of(2, targets=(LOW, MIDDLE, HIGH), full_weight=FULL)
+    plan = u.regression_plan(8, 1, largest_count=2**20, dataset_size=25, **MEDIANS)
+    units = [u.unit(*[((0,), target) for target in (2, 1, 0)][:n]) for n in (1, 2, 3)]
+    found = exact_privacy_loss(u, plan, [u.table({((0,), 0): FEW})], units=units, counts=(0, 2**20))
+    assert found.loss <= 8 + TOLERANCE
+    assert set(found.stages) == {(INTERVAL, 0), (ONE, 0)}
+    assert 0.8 < found.stages[INTERVAL, 0] <= 1 + TOLERANCE
