@@ -340,7 +340,7 @@ def main() -> None:
             )
     for (method, epsilon), values in found.items():
         print(f"mean of {len(values):<4}{method:14}{epsilon:8g}{mean(values):9.3f}")
-    seeds = "repeat r shuffles the folds with seed 5000 + r; fold f trains with random_state 5 r + f"
+    seeds = "repeat r shuffles the folds with seed 5000 + r; fold f trains with seed 5 r + f"
     write_result(arguments.json, figures, seeds)
 
 

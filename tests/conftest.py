@@ -40,7 +40,7 @@ from privatree.learners.tree._region import (
 )
 from privatree.learners.tree._subtree import Subtree
 from privatree.model import NodeDraft, Tree, TreeBuilder, assemble_tree, tree_nodes
-from privatree.model._tree_json import tree_from_dict, tree_to_dict
+from privatree.model.tree import tree_from_dict, tree_to_dict
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Draw, LogWeights
 from privatree.privacy.samplers import decay_table

@@ -22,13 +22,18 @@ NAMES = {
     "PaperPrivaTreeClassifier",
     "ParameterError",
     "PrivaBoostClassifier",
+    "PrivaBoostRegressor",
     "PrivaTreeClassifier",
+    "PrivaTreeRegressor",
     "PrivacyLeakWarning",
     "PrivatreeError",
+    "RegressionEnsembleModel",
+    "RegressionModel",
     "Schema",
     "SchemaCheck",
     "SchemaError",
     "SourceError",
+    "Target",
     "TooFewRecordsError",
     "__version__",
     "audit",
@@ -94,6 +99,39 @@ PARAMETERS = {
         "budget": None,
         "random_state": None,
     },
+    "PrivaTreeRegressor": {
+        "epsilon": 1.0,
+        "max_depth": 4,
+        "schema": None,
+        "n_bins": "auto",
+        "lookahead": "auto",
+        "dataset_size": "private",
+        "schedule": "accuracy",
+        "robust_levels": 3,
+        "neighbours": "add-remove",
+        "leaf_values": "mean",
+        "interval": None,
+        "simplify": True,
+        "zoom": False,
+        "max_sample_weight": 1.0,
+        "budget": None,
+        "random_state": None,
+    },
+    "PrivaBoostRegressor": {
+        "epsilon": 1.0,
+        "delta": 1e-6,
+        "max_depth": 2,
+        "rounds": "auto",
+        "schema": None,
+        "n_bins": "auto",
+        "dataset_size": "private",
+        "neighbours": "add-remove",
+        "monotonic_cst": None,
+        "interval": None,
+        "max_sample_weight": 1.0,
+        "budget": None,
+        "random_state": None,
+    },
     "PaperPrivaTreeClassifier": {
         "epsilon": 1.0,
         "max_depth": 4,
@@ -108,7 +146,7 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_parameters_of_the_classifiers_and_their_defaults(name):
+def test_parameters_of_the_learners_and_their_defaults(name):
     parameters = inspect.signature(getattr(privatree, name)).parameters
     assert {name: p.default for name, p in parameters.items()} == PARAMETERS[name]
     keyword_only = {n for n, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
@@ -137,17 +175,21 @@ def test_what_robustness_offers_can_be_had():
         "BackdoorAttack",
         "DPAClassifier",
         "EpsilonDP",
+        "ErrorCertificate",
         "InsertionAttack",
         "LabelFlipAttack",
         "PoisonedData",
         "PredictionCertificates",
+        "PredictionIntervals",
         "accuracy_certificate",
         "art_classifier",
         "attack_success_certificate",
         "best",
         "bounds",
         "claimed_accuracy_certificate",
+        "error_certificate",
         "prediction_certificates",
+        "prediction_intervals",
     }
     for name in privatree.robustness.__all__:
         assert getattr(privatree.robustness, name) is not None

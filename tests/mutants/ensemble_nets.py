@@ -125,13 +125,11 @@ ENSEMBLES: dict[str, EnsembleNet] = {
     "three classes": _net(
         _CLASSES, {((0,), 0): 1, ((0,), 1): 1}, [((0,), 1)], dataset_size=1, n_rounds=1, max_depth=1
     ),
-}
-NUMBERS: dict[str, EnsembleNet] = {
-    "a number": _net(
+    "a target": _net(
         _NUMBERS,
         {((0,), 1): 1},
         [((0,), 2)],
-        counts=(0, 2**10),
+        counts=(0, 2**10),  # the first, of residuals, leaves the scale as it is
         make=partial(_OneCount, declared_interval=(Fraction(0), Fraction(1))),
         draws_target_interval=False,
         dataset_size=1,
@@ -139,8 +137,6 @@ NUMBERS: dict[str, EnsembleNet] = {
         max_depth=1,
     ),
 }
-"""The first of the possible noisy counts of residuals leaves the scale as it is."""
-ENSEMBLES |= NUMBERS
 ACCOUNTS: dict[str, EnsembleNet] = {
     "two rounds": ENSEMBLES["two rounds"],
     "zoom": _net(

@@ -401,17 +401,17 @@ ENSEMBLE_MUTANTS: dict[str, Mutant] = {
     "residuals not clipped": Mutant(
         "a record whose target is far from the prediction counts for more than a full weight",
         wrong_ensembles.residuals_not_clipped,
-        (Catch("ensemble loss", "a number", 1.3, WHOLE),),
+        (Catch("ensemble loss", "a target", 1.3, WHOLE),),
     ),
     "start from the exact mean": Mutant(
         "predictions begin at the exact mean of the target",
         wrong_ensembles.start_from_the_exact_mean,
-        (Catch("ensemble loss", "a number", math.inf, DECIDED),),
+        (Catch("ensemble loss", "a target", math.inf, DECIDED),),
     ),
     "scale from exact residuals": Mutant(
         "the scale of residuals follows from the residuals themselves",
         wrong_ensembles.scale_from_exact_residuals,
-        (Catch("ensemble loss", "a number", math.inf, DECIDED),),
+        (Catch("ensemble loss", "a target", math.inf, DECIDED),),
     ),
     "root measure from the data": Mutant(
         "the base measure of a root depends on the records on its left",

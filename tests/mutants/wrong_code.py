@@ -251,9 +251,9 @@ def probabilities_from_exact_counts(patch: Patch) -> None:
     """A leaf whose counts nobody paid for has the exact shares of its classes."""
     real = ClassGrowth._make_leaf
 
-    def mutant(growth: Any, node: Any, label: int, exact_totals: Any) -> None:
+    def mutant(growth: Any, node: Any, label: int, exact_totals: Any) -> int:
         leaves = node.leaves._replace(noisy_counts=tuple(exact_totals.tolist()))
-        real(growth, replace(node, leaves=leaves), label, exact_totals)
+        return real(growth, replace(node, leaves=leaves), label, exact_totals)
 
     patch.setattr(ClassGrowth, "_make_leaf", mutant)
 

@@ -170,6 +170,18 @@ class SklearnRegressorView(_View, DecisionTreeRegressor):  # type: ignore[misc]
 
     It is like :class:`SklearnView`, without ``classes_``. ``predict`` returns the values of the
     released tree for a matrix that ``transform`` made.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeRegressor, Schema, Target, datasets
+    >>> frame, _, schema = datasets.load("adult")
+    >>> age = frame.pop("age")
+    >>> features = {name: schema.features[name] for name in frame}
+    >>> schema = Schema(features, target=Target(0, 100, integer=True))
+    >>> model = PrivaTreeRegressor(1.0, max_depth=2, schema=schema, random_state=0)
+    >>> view = as_sklearn(model.fit(frame, age))
+    >>> bool((view.predict(view.transform(frame)) == model.predict(frame)).all())
+    True
     """
 
 

@@ -2,15 +2,10 @@
 
 ::
 
-    _tree.py            the tree: frozen arrays, with labels or numbers in its leaves
-    _tree_checks.py     checks that arrays are a tree of their schema
-    _prediction.py      finds the leaf of each record with a compiled kernel
-    _tree_building.py   builds a tree from single nodes
-    _tree_json.py       the tree as a list of nodes, and back
-    _tree_importances.py   how much each feature of a tree tells about what is predicted
-    _json_labels.py     labels and numbers of a file, checked
+    tree/               the tree: its nodes, their JSON and prediction
     ensemble/           the ensemble: functions of its rounds, their JSON and prediction
     terms/              the ensemble as a sum of functions of one, two or three features
+    _json_labels.py     labels and numbers of a file, checked
     _release.py         what all releases have in common, in memory and as a file
     _outcomes.py        predictions and scores of releases of classes, and of numbers
     _tree_release.py    tree, schema and statement

@@ -18,9 +18,8 @@ from privatree.errors import ParameterError
 from privatree.model._ensemble_release import ClassEnsembleRelease, NumberEnsembleRelease
 from privatree.model._reading import has_target
 from privatree.model._release import MODEL_FILE, check_format
-from privatree.model._tree import Tree
-from privatree.model._tree_importances import tree_importances
 from privatree.model._tree_release import ClassTreeRelease, NumberTreeRelease, TreeRelease
+from privatree.model.tree import Tree, tree_importances
 
 
 class FittedModelMixin:
@@ -210,6 +209,20 @@ class RegressionModel(NumberTreeRelease, _TreeModel, ReleasedRegressor):
         Number of columns of the schema.
     feature_names_in_ : ndarray of str
         Names of the columns, in the order of the schema.
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeRegressor, Schema, Target, datasets
+    >>> frame, _, schema = datasets.load("adult")
+    >>> age = frame.pop("age")
+    >>> features = {name: schema.features[name] for name in frame}
+    >>> schema = Schema(features, target=Target(0, 100, integer=True))
+    >>> learner = PrivaTreeRegressor(1.0, max_depth=2, schema=schema, random_state=0)
+    >>> model = learner.fit(frame, age).model_
+    >>> model.get_n_leaves(), model.schema_.target.high
+    (4, 100)
+    >>> model.predict(frame[:3]).round(1).tolist()
+    [31.7, 42.7, 42.7]
     """
 
 
@@ -267,6 +280,18 @@ class RegressionEnsembleModel(NumberEnsembleRelease, FittedModelMixin, ReleasedR
         Number of columns of the schema.
     feature_names_in_ : ndarray of str
         Names of the columns, in the order of the schema.
+
+    Examples
+    --------
+    >>> from privatree import PrivaBoostRegressor, Schema, Target, datasets
+    >>> frame, _, schema = datasets.load("adult")
+    >>> age = frame.pop("age")
+    >>> features = {name: schema.features[name] for name in frame}
+    >>> schema = Schema(features, target=Target(0, 100, integer=True))
+    >>> learner = PrivaBoostRegressor(1.0, rounds=20, schema=schema, random_state=0)
+    >>> model = learner.fit(frame, age).model_
+    >>> len(model.ensemble_.rounds), model.predict(frame[:3]).round(1).tolist()
+    (20, [30.4, 55.3, 44.0])
     """
 
 

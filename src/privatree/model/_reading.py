@@ -13,7 +13,6 @@ from privatree.model._ensemble_release import (
     release_ensemble,
 )
 from privatree.model._release import MODEL_FILE, check_format
-from privatree.model._tree import Tree
 from privatree.model._tree_release import (
     ClassTreeRelease,
     NumberTreeRelease,
@@ -21,6 +20,7 @@ from privatree.model._tree_release import (
     release_tree,
 )
 from privatree.model.ensemble import Ensemble
+from privatree.model.tree import Tree
 from privatree.privacy import PrivacyStatement
 
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from privatree.errors import ModelFormatError
 from privatree.model._outcomes import ClassPredictions, NumberPredictions
 from privatree.model._release import Predictor, Release
-from privatree.model._tree import Tree
-from privatree.model._tree_json import tree_from_dict, tree_to_dict
+from privatree.model.tree import Tree, tree_from_dict, tree_to_dict
 from privatree.privacy import PrivacyStatement
 from privatree.schema import Schema
 

@@ -71,7 +71,7 @@ def test_the_law_of_a_round_is_that_of_residuals(records):
     for outcomes in by_counts(exact_ensemble_law(case, tuple(table))):
         weights = {}
         for outcome in outcomes:
-            step, start, (one,) = outcome.released
+            step, start, (one,), *_ = outcome.released
             assert isinstance(one.function, Step)
             scale = one.amounts[0]  # of a single round
             scales.add(scale)

@@ -44,7 +44,7 @@ class TargetLevels:
     >>> levels.middles[0]
     4096.0
     >>> TargetLevels.around((Fraction(1, 4), Fraction(1, 2))).n_levels
-    14
+    15
     """
 
     start: int

@@ -5,7 +5,6 @@ from privatree.learners.tree._growth import Node as Node
 from privatree.learners.tree._growth import OpenNode as OpenNode
 from privatree.learners.tree._growth import SplittingNode as SplittingNode
 from privatree.learners.tree._growth import SubtreeNode as SubtreeNode
-from privatree.learners.tree._label_scores import LabelScores as LabelScores
 from privatree.learners.tree._plan import FREE_DEPTH as FREE_DEPTH
 from privatree.learners.tree._plan import MAX_TABLE as MAX_TABLE
 from privatree.learners.tree._plan import ONE_BY_ONE_SIGNAL as ONE_BY_ONE_SIGNAL

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from privatree.errors import ParameterError
 from privatree.privacy import PrivacyStatement
@@ -183,5 +183,5 @@ class PredictionIntervals(SavedCertificate):
 
 def _largest_place(refits: int, probability: float, failure: float) -> int:
     """Return the largest k such that fewer than k of the refits succeed rarely enough."""
-    fewer = binom.cdf(np.arange(refits), refits, probability)
+    fewer = bdtr(np.arange(refits), refits, probability)
     return int(np.searchsorted(fewer, failure * (1 - _ROUNDING), side="right"))

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
 
 from privatree._support.validation import is_integer, is_number
 from privatree.errors import CertificateError, ParameterError
@@ -25,6 +24,8 @@ from privatree.tables import read_labels
 
 def require_outcome(estimator: Any, *, number: bool) -> None:
     """Raise a ParameterError if a certificate is about classes and a learner is not, or reverse."""
+    from sklearn.base import is_regressor  # here: pages with certificates do without scikit-learn
+
     if is_regressor(estimator) == number:
         return
     does, instead = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from privatree.errors import ParameterError
 from privatree.model import Tree, TreeBuilder
-from privatree.model._prediction import MANY_ROWS
+from privatree.model.tree._prediction import MANY_ROWS
 from privatree.schema import Categorical, Numeric, Schema
 
 

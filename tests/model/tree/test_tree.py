@@ -12,7 +12,7 @@ import pytest
 
 from privatree.errors import ModelFormatError
 from privatree.model import Tree, TreeBuilder
-from privatree.model._tree_checks import MAX_DEPTH
+from privatree.model.tree._tree_checks import MAX_DEPTH
 from privatree.schema import Numeric, Schema
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.model._tree import Tree
+from privatree.model.tree._tree import Tree
 
 
 def tree_importances(tree: Tree) -> NDArray[np.float64] | None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from privatree.errors import ModelFormatError
 from privatree.model import MAX_MASK, Tree, TreeBuilder
-from privatree.model._tree_json import tree_from_dict, tree_to_dict
+from privatree.model.tree import tree_from_dict, tree_to_dict
 from privatree.schema import Categorical, Numeric, Schema
 
 

@@ -22,7 +22,7 @@ from sklearn.metrics import r2_score
 from privatree import RegressionModel, load
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.model import Model, Tree, TreeBuilder, read_release
-from privatree.model._tree_json import tree_from_dict, tree_to_dict
+from privatree.model.tree import tree_from_dict, tree_to_dict
 from privatree.privacy import PrivacyStatement
 from privatree.schema import Categorical, Numeric, Schema, Target
 

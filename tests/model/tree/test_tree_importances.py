@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from privatree import Model, PrivaTreeClassifier, datasets
 from privatree.model import Tree, TreeBuilder
-from privatree.model._tree_importances import tree_importances
+from privatree.model.tree import tree_importances
 from privatree.schema import Numeric, Schema, Target
 
 FEATURES = {f"x{i}": Numeric(0, 1) for i in range(4)}

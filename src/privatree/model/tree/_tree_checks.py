@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError
-from privatree.model._prediction import Array
+from privatree.model.tree._prediction import Array
 from privatree.schema import Categorical, Schema, Target
 
 if TYPE_CHECKING:
-    from privatree.model._tree import Tree
+    from privatree.model.tree._tree import Tree
 
 MAX_NODES = 2**17
 """Largest number of nodes: one more than a full tree with 16 levels of splits has."""

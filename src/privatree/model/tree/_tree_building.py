@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError, ParameterError
-from privatree.model._tree import Tree
-from privatree.model._tree_checks import n_counts
+from privatree.model.tree._tree import Tree
+from privatree.model.tree._tree_checks import n_counts
 from privatree.schema import Categorical, Feature, Schema
 
 

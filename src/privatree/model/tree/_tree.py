@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privatree.errors import ModelFormatError, ParameterError
-from privatree.model._prediction import (
+from privatree.model.tree._prediction import (
     Array,
     FloatArray,
     IntArray,
@@ -31,7 +31,7 @@ from privatree.model._prediction import (
     pack_tree,
     walk_to_leaves,
 )
-from privatree.model._tree_checks import check_tree, compute_depth, freeze_arrays
+from privatree.model.tree._tree_checks import check_tree, compute_depth, freeze_arrays
 from privatree.schema import Categorical, Schema
 
 

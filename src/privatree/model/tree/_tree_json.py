@@ -15,9 +15,9 @@ from privatree.model._json_labels import (
     labels_by_code,
     read_finite,
 )
-from privatree.model._tree import Tree
-from privatree.model._tree_building import NodeDraft, assemble_tree
-from privatree.model._tree_checks import MAX_EDGES, MAX_MASK, MAX_NODES, n_counts
+from privatree.model.tree._tree import Tree
+from privatree.model.tree._tree_building import NodeDraft, assemble_tree
+from privatree.model.tree._tree_checks import MAX_EDGES, MAX_MASK, MAX_NODES, n_counts
 from privatree.schema import Categorical, Feature, Schema
 
 _LEAF_KEYS = frozenset({"label", "probability", "noisy_counts", "support_error"})

@@ -1,7 +1,7 @@
 """Fast prediction of many records, by a compiled kernel.
 
 :func:`pack_tree` renumbers a tree once, when it is made. :func:`walk_to_leaves` moves rows of
-numbers from the root to their leaves, by the rules of :mod:`privatree.model._tree`.
+numbers from the root to their leaves, by the rules of :mod:`privatree.model.tree._tree`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from privatree._support.kernels.compiling import compiled
 from privatree.errors import ParameterError
 
 if TYPE_CHECKING:
-    from privatree.model._tree import Tree
+    from privatree.model.tree._tree import Tree
 
 MANY_ROWS = 50_000
 """Number of rows above which two threads are faster than one."""
