@@ -220,7 +220,9 @@ def test_what_is_refused_before_anything_is_trained() -> None:
         prediction_certificates(LEARNER, AGES, COST, AGES)
     with pytest.raises(ParameterError, match="y_test must have a finite number for each"):
         error_certificate(LEARNER, AGES, COST, AGES[:2], [1.0, None])
-    with pytest.raises(ParameterError, match="y_test must have at least two different numbers"):
+    with pytest.raises(
+        ParameterError, match="y_test, the test targets, must have at least two diff"
+    ):
         error_certificate(LEARNER, AGES, COST, AGES[:2], [1.0, 1.0])
     counted = PrivaTreeRegressor(0.3, schema=SCHEMA, dataset_size=1200)
     with pytest.raises(CertificateError, match="dataset_size must be declared from public"):

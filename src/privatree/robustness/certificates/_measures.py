@@ -120,7 +120,9 @@ class AbsoluteError(_Score):
         if not np.isfinite(self.y_test).all():
             raise ParameterError("y_test must have a finite number for each record.", "y_test")
         if len(self.y_test) and self.y_test.min() == self.y_test.max():
-            raise ParameterError("y_test must have at least two different numbers.", "y_test")
+            raise ParameterError(
+                "y_test, the test targets, must have at least two different numbers.", "y_test"
+            )
 
     @cached_property
     def target_range(self) -> tuple[float, float]:
