@@ -30,6 +30,8 @@ from privatree.export import (
     export_text,
     plot_tree,
     rules,
+    target_intervals,
+    value_place,
 )
 from privatree.export.text._shown_values import value_text
 from privatree.model import TreeBuilder
@@ -106,6 +108,37 @@ def test_rules(model: RegressionModel) -> None:
         "About 155 (± 20) records.",
         "If age is at least 51 and ward is west, predict 30. Few or no records.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "shown"),
+    [
+        ([0.5, 0.4, 0.0, 0.1, 0.0], "90% at 0"),  # the second interval has no whole number
+        ([0.0, 0.0, 0.5, 0.35, 0.15], "85% from 1 to 9"),
+        ([0.0, 0.0, 0.0, 0.1, 0.9], "90% from 10 to 60"),
+        ([0.1, 0.0, 0.1, 0.8, 0.0], "80% from 3 to 9"),
+    ],
+)
+def test_ranges_of_whole_numbers_end_at_whole_numbers(shares: list[float], shown: str) -> None:
+    builder = TreeBuilder(Schema({"x": Numeric(0, 1)}, target=Target(0, 60, integer=True)))
+    builder.value_leaf(builder.root, 2.5, 300, 20, shares)
+    tree = builder.build(edges=[0.0, 0.25, 0.75, 2.5, 9.75, 60.0])
+    assert export_text(tree) == f"predict 2.5 ({shown}), about 300 (± 20) records"
+    found = target_intervals(tree)
+    assert found is not None
+    assert found.texts == ("0", "1 to 2", "3 to 9", "10 to 60")
+    assert found.ends.tolist() == [0.0, 0.75, 2.5, 9.75, 60.0]
+
+
+def test_places_of_logarithms() -> None:
+    schema = Schema({"x": Numeric(0, 1)}, target=Target(0, 9999, log=True))
+    builder = TreeBuilder(schema)
+    left, right = builder.split_numeric(builder.root, 0, 0.5)
+    low, middle = builder.split_numeric(left, 0, 0.25)
+    for leaf, value in ((low, 0.0), (middle, 99.0), (right, 9999.0)):
+        builder.value_leaf(leaf, value)
+    tree = builder.build()
+    assert [value_place(tree, leaf) for leaf in (low, middle, right)] == [0, pytest.approx(0.5), 1]
 
 
 def test_a_larger_number_has_a_darker_leaf(model: RegressionModel) -> None:

@@ -40,8 +40,19 @@ def leaf_colours(tree: Tree, leaf: int) -> LeafColours:
     if tree.value is None:
         colour = class_colour(tree.label[leaf])
         return LeafColours(tint(colour, _CLASS_TINT), colour, TEXT_COLOUR)
-    values = tree.value[tree.leaves] / 2  # so that no difference is infinite
-    lowest, highest = values.min(), values.max()
-    place = (tree.value[leaf] / 2 - lowest) / (highest - lowest) if highest > lowest else 0.5
-    strength = _SMALLEST_TINT + (_LARGEST_TINT - _SMALLEST_TINT) * float(np.clip(place, 0, 1))
+    strength = _SMALLEST_TINT + (_LARGEST_TINT - _SMALLEST_TINT) * value_place(tree, leaf)
     return LeafColours(tint(BLUE, strength), BLUE, TEXT_COLOUR)
+
+
+def value_place(tree: Tree, leaf: int) -> float:
+    """Return where the number of a leaf is between the smallest of all leaves, 0, and the largest.
+
+    Of a target that is learned as a logarithm, logarithms are compared. If all numbers are equal,
+    or the tree predicts a class, the place is 0.5.
+    """
+    if tree.value is None or tree.schema.target is None:
+        return 0.5
+    values = tree.value[[leaf, *tree.leaves]]
+    values = np.log1p(values) if tree.schema.target.log else values / 2  # differences are finite
+    width = float(values.max() - values.min())
+    return float((values[0] - values.min()) / width) if width > 0 else 0.5

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.export.text._distributions import spread_text
 from privatree.export.text._shown_values import (
     MAX_LISTED_CATEGORIES,
     category_names,
@@ -16,12 +17,7 @@ from privatree.export.text._shown_values import (
     number_text,
     share_text,
 )
-from privatree.export.text._tree_text import (
-    outcome_text,
-    spread_text,
-    support_text,
-    threshold_texts,
-)
+from privatree.export.text._tree_text import outcome_text, support_text, threshold_texts
 from privatree.model import Tree, released_tree
 from privatree.schema import Categorical, Feature, Label
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from privatree.export.text._distributions import spread_text
 from privatree.export.text._shown_values import (
     category_set_text,
     name_text,
@@ -21,8 +22,6 @@ from privatree.schema import Categorical, Numeric
 NO_SUPPORT = "few or no"
 """Beginning of the text for a leaf that has no more records, or units, than noise explains."""
 _MAX_SHOWN_CLASSES = 4
-_MOST = 0.8
-"""Share of the records of a leaf whose range is shown."""
 
 _Node = TypeVar("_Node")
 
@@ -126,23 +125,6 @@ def _shares_text(tree: Tree, leaf: int) -> str:
     more = ", …" * (len(classes) > _MAX_SHOWN_CLASSES)
     shown = ", ".join(f"{name_text(classes[i])} {share_text(row[i])}" for i in likeliest)
     return f" ({shown}{more})"
-
-
-def spread_text(tree: Tree, leaf: int) -> str:
-    """Return the shortest range of the target with most of a leaf's records; "" if unknown.
-
-    It is unknown, too, if the leaf has no more records than noise explains.
-    """
-    target = tree.schema.target
-    if target is None or tree.shares is None or tree.edges is None or not tree.has_support(leaf):
-        return ""
-    below, edges = np.append(0.0, np.cumsum(tree.shares[leaf])), tree.edges
-    first, last = np.triu_indices(len(edges), 1)
-    share = below[last] - below[first]
-    enough = np.flatnonzero(share >= _MOST)
-    best = enough[np.argmin((edges[last] - edges[first])[enough])]
-    low, high = (value_text(target, float(edges[end[best]])) for end in (first, last))
-    return f"{share[best]:.0%} from {low} to {high}"
 
 
 def threshold_texts(tree: Tree) -> dict[int, str]:
