@@ -21,9 +21,9 @@ from privatree.export.text._rule_sentences import Rule, rules
 from privatree.export.text._shown_values import name_text as name_text
 from privatree.export.text._shown_values import share_text as share_text
 from privatree.export.text._shown_values import shown_thresholds as shown_thresholds
+from privatree.export.text._shown_values import value_text as value_text
 from privatree.export.text._tree_text import node_texts as node_texts
 from privatree.export.text._tree_text import nodes_with_missing as nodes_with_missing
-from privatree.export.text._shown_values import value_text as value_text
 from privatree.export.text._tree_text import outcome_text as outcome_text
 from privatree.export.text._tree_text import support_text as support_text
 from privatree.export.text._tree_text import threshold_texts as threshold_texts
