@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from privatree import Categorical, Numeric, Schema
+from privatree import Categorical, Numeric, Schema, Target
 from privatree.baselines import methods
 from privatree.baselines.methods import Method, Training
 from privatree.baselines.methods._method import (
@@ -119,6 +119,29 @@ def test_ensembles_have_their_delta_and_at_most_two_features_a_function(name, de
         assert parameters["delta"] == delta == methods.get(name).delta
         assert (parameters["epsilon"], parameters["random_state"]) == (0.25, 17)
         assert parameters["max_depth"] == min(depth, 2)
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_numeric_target_gets_the_regressor_of_the_same_kind(name: str) -> None:
+    regressors = {
+        "decision-tree": "DecisionTreeRegressor",
+        "privatree": "PrivaTreeRegressor",
+        "privatree-robust": "PrivaTreeRegressor",
+        "privaboost": "PrivaBoostRegressor",
+        "privaboost-pure": "PrivaBoostRegressor",
+    }
+    method, numbers = methods.get(name), Schema(SCHEMA.features, target=Target(0, 9))
+    assert method.supports(SCHEMA)
+    assert method.supports(numbers) == (name in regressors)
+    if name not in regressors:
+        return
+    made = [method.learner(Training(schema, 0.25, 3, 17)) for schema in (SCHEMA, numbers)]
+    assert type(made[0]) is type(method.classifier(Training(SCHEMA, 0.25, 3, 17)))
+    assert type(made[1]).__name__ == regressors[name]
+    kept, given = (learner.get_params() for learner in made)
+    for parameter in ("epsilon", "delta", "max_depth", "schedule", "random_state"):
+        assert given.get(parameter) == kept.get(parameter)
+    assert given.get("schema", numbers) == numbers
 
 
 @pytest.mark.parametrize("name", GROUPS)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from run_command import run
 
-from privatree import Categorical, Numeric, Schema
+from privatree import Categorical, Numeric, Schema, Target
 from privatree.audit import known_pairs
 from privatree.baselines import methods
 
@@ -48,7 +48,7 @@ def test_help_names_every_method_and_every_pair(monkeypatch, capsys):
     shown = re.sub(r"[\s│]+", " ", capsys.readouterr().out)
     words = set(re.findall(r"[a-z0-9-]+", shown.replace("- ", "-")))
     assert set(methods.names()) <= words
-    assert set(known_pairs()) <= words
+    assert {*known_pairs(), *known_pairs(numbers=True)} <= words
     assert "Try to refute the privacy claim of a method" in shown
 
 
@@ -178,6 +178,48 @@ def test_tables_that_differ_in_all_records_of_one_unit(kind, unit, folder, monke
     assert "the datasets must differ by all records of one who" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["privatree", "privatree-robust", "privaboost", "decision-tree"])
+def test_learners_of_numbers(monkeypatch, capsys, method):
+    runs = "60" if method == "decision-tree" else "8"
+    assert audit(monkeypatch, "--numbers", "--json", "--runs", runs, method=method) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {finding["pair"] for finding in found["findings"]} == {*known_pairs(numbers=True)}
+    bounds = [finding["lower_bound"] for finding in found["findings"]]
+    assert (min(bounds) > 0) == (method == "decision-tree")
+    assert not found["refuted"]
+    assert found["delta"] == (1e-6 if method == "privaboost" else 0.0)
+
+
+def test_pairs_of_classes_and_of_numbers_can_be_named_together(monkeypatch, capsys):
+    options = ("--pairs", "far-target,three-records", "--json")
+    for method, left_out in (("privatree", []), ("bdpt", ["far-target"])):
+        assert audit(monkeypatch, *options, method=method) == 0
+        found = json.loads(capsys.readouterr().out)
+        named = [finding["pair"] for finding in found["findings"]]
+        assert named == [name for name in ("far-target", "three-records") if name not in left_out]
+        assert found["skipped"] == left_out
+
+
+def test_tables_of_ones_own_with_a_numeric_target(folder, monkeypatch, capsys):
+    frame = pd.read_csv("a.csv").assign(days=[n / 4 for n in range(60)])
+    frame.loc[0, "days"] = None
+    frame.to_csv("a.csv", index=False)
+    frame[1:].to_csv("without.csv", index=False)
+    frame[:-1].to_parquet("b.parquet")
+    Schema(SCHEMA.features, target=Target(0, 100)).to_toml("schema.toml")
+    own = ["--data", "a.csv", "--target", "days", "--schema", "schema.toml"]
+    assert audit(monkeypatch, *own, "--neighbour", "b.parquet") == 0
+    assert "tables: 59 and 58 records" in capsys.readouterr().out
+    assert audit(monkeypatch, *own, "--neighbour", "without.csv") == 2
+    assert "(Records whose target is no number are not counted.)" in capsys.readouterr().err
+    assert audit(monkeypatch, *own, "--neighbour", "b.parquet", method="random-tree") == 2
+    assert (
+        "random-tree must support the columns, and the classes or the numeric target, of these"
+        in capsys.readouterr().err
+    )
+
+
 MISTAKES = {
     "epsilon": (["--epsilon", "-1"], "--epsilon must be > 0, got -1.0."),
     "runs": (["--runs", "3"], "--runs must be an integer from 8 to 10000000, got 3."),
@@ -194,6 +236,12 @@ MISTAKES = {
     "both": ([*OWN, "--pairs", "purity"], "--pairs and --data exclude each other. Leave one out."),
     "reader": (["--reader", "panda"], "--reader must be one of table, stream, memory, multiline, "),
     "reader-alone": (["--pairs", "purity", "--reader", "pandas"], "--reader must be used with"),
+    "numbers-and-pairs": (
+        ["--numbers", "--pairs", "purity"],
+        "--numbers and --pairs exclude each other: --pairs says what is predicted. Leave one out.",
+    ),
+    "numbers-and-own": (["--numbers", *OWN], "--numbers and --data exclude each other"),
+    "numbers-and-reader": (["--numbers", "--reader", "memory"], "--reader must be used with a pa"),
     "unit-of-pairs": (["--unit", "who"], "--unit must be used with --data."),
     "reader-of-own": ([*OWN, "--reader", "pandas"], "--reader and --data exclude each other."),
     "folder": (["-o", "nowhere/r.json"], "nowhere/r.json: there is no folder nowhere. Create it"),

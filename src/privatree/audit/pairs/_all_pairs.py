@@ -39,15 +39,24 @@ def known_pairs(
 
 
 def chosen_pairs(
-    names: Sequence[str] | None, epsilon: float = 1.0, *, read: Reader = read_table
+    names: Sequence[str] | None,
+    epsilon: float = 1.0,
+    *,
+    read: Reader = read_table,
+    numbers: bool = False,
 ) -> list[Neighbours]:
-    """Return the pairs with these names, or all pairs. An unknown name is a ParameterError."""
-    pairs = known_pairs(epsilon, read=read)
-    unknown = [name for name in names or () if name not in pairs]
+    """Return the pairs with these names, for classes or for numbers; an unknown one is an error.
+
+    Without names, return all pairs for classes or, with `numbers`, all for numbers.
+    """
+    if not names:
+        return list(known_pairs(epsilon, read=read, numbers=numbers).values())
+    pairs = {**known_pairs(epsilon, read=read), **known_pairs(numbers=True)}
+    unknown = [name for name in names if name not in pairs]
     if unknown:
         raise ParameterError(
             f"pairs must be among {', '.join(pairs)}, got {unknown[0]!r}."
             f"{did_you_mean(unknown[0], tuple(pairs))}",
             "pairs",
         )
-    return [pairs[name] for name in dict.fromkeys(names)] if names else list(pairs.values())
+    return [pairs[name] for name in dict.fromkeys(names)]

@@ -33,7 +33,7 @@ def own_pair(
     schema : Schema
         Schema of both frames. If it names a unit, the frames have its column last, and differ by
         all records of one unit.
-    first, second : tuple of frame and labels
+    first, second : tuple of frame and labels, or targets
         The two datasets. The check ignores the order of rows. If the learner's epsilon is for one
         record added or removed, a replaced record counts as two changes, and the bound is half as
         large.
@@ -68,7 +68,7 @@ def own_pair(
             )
     if unit is not None:
         words = UnitWords(unit)
-        _check_one_unit_differs(tables, words)
+        _check_one_unit_differs(tables, words, schema)
         after = f"whatever one {words.protected} of your own changes"
         return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
     of_first, of_second = (_count_own_records(table) for table in tables)
@@ -78,13 +78,13 @@ def own_pair(
         raise ParameterError(
             "the datasets must differ by one record added, removed or replaced, but "
             f"{only_first} records are only in the first and {only_second} only in the second. "
-            "(Records whose label is not in the schema are not counted.)"
+            f"({_left_out_words(schema)})"
         )
     after = "whatever one record of your own changes"
     return Neighbours(name, after, schema, tables[0], tables[1], max_depth=max_depth)
 
 
-def _check_one_unit_differs(tables: list[Records], words: UnitWords) -> None:
+def _check_one_unit_differs(tables: list[Records], words: UnitWords, schema: Schema) -> None:
     """Check that one dataset is the other without all records of one unit."""
     smaller, larger = sorted(map(_count_own_records, tables), key=Counter.total)
     units = {record[-2] for record in larger - smaller}  # the label is the last
@@ -92,9 +92,14 @@ def _check_one_unit_differs(tables: list[Records], words: UnitWords) -> None:
     if smaller - larger or len(units) != 1 or units & others:
         raise ParameterError(
             f"the datasets must differ by {words.whole}, added or removed. One of them must have "
-            f"no record of this {words.protected}, and all records of all others. (Records whose "
-            "label is not in the schema are not counted.)"
+            f"no record of this {words.protected}, and all records of all others. "
+            f"({_left_out_words(schema)})"
         )
+
+
+def _left_out_words(schema: Schema) -> str:
+    label = "label is not in the schema" if schema.target is None else "target is no number"
+    return f"Records whose {label} are not counted."
 
 
 def _count_own_records(table: Records) -> Counter[tuple[Hashable, ...]]:

@@ -104,12 +104,15 @@ class Method:
         Heading in the tables: ``NO_PRIVACY``, ``LEAKING``, ``CLAIMED`` or ``PRIVATE``.
     classifier : callable
         Function that makes an untrained classifier from a :class:`Training`.
+    regressor : callable or None, default=None
+        The same for a numeric target; None if the method cannot predict numbers. Only audits use
+        it.
     encode : callable, default=encode_method_frame
         Function that makes the classifier's input from a frame and its schema. Its time is not
         measured.
     applies_to : callable, default=method_takes_any_schema
-        Function that returns whether the method can be run with a schema. If not, the cell of the
-        method is empty.
+        Function that returns whether the method can be run with a schema of classes. If not, the
+        cell of the method is empty.
     takes_sources : bool, default=False
         Whether the classifier can read files itself, through a source.
     requires : str or None, default=None
@@ -140,6 +143,7 @@ class Method:
     title: str
     group: str
     classifier: Callable[[Training], Any]
+    regressor: Callable[[Training], Any] | None = None
     encode: Callable[[pd.DataFrame, Schema], Any] = encode_method_frame
     applies_to: Callable[[Schema], bool] = method_takes_any_schema
     takes_sources: bool = False
@@ -150,6 +154,16 @@ class Method:
     gives_probabilities: bool = True
     caveat: str = ""
     effort: float = 1.0
+
+    def learner(self, training: Training) -> Any:
+        """Return an untrained classifier or, if the schema has a target, an untrained regressor."""
+        if training.schema.target is None or self.regressor is None:
+            return self.classifier(training)
+        return self.regressor(training)
+
+    def supports(self, schema: Schema) -> bool:
+        """Return whether the method can be run with a schema of classes or of a number."""
+        return self.applies_to(schema) if schema.target is None else self.regressor is not None
 
     @property
     def private(self) -> bool:

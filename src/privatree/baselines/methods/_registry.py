@@ -72,6 +72,12 @@ def _make_decision_tree_method(training: Training) -> Any:
     return DecisionTreeClassifier(max_depth=training.max_depth, random_state=training.seed)
 
 
+def _make_decision_tree_of_numbers(training: Training) -> Any:
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(max_depth=training.max_depth, random_state=training.seed)
+
+
 def _make_dpa_method(training: Training) -> Any:
     """Make DPA [LF21] as the paper ran it. Nothing in it is random, so the seed is not used."""
     from sklearn.tree import DecisionTreeClassifier
@@ -114,16 +120,32 @@ def _make_privatree_method(training: Training) -> Any:
     return privatree.PrivaTreeClassifier(**training.options)
 
 
+def _make_privatree_of_numbers(training: Training) -> Any:
+    return privatree.PrivaTreeRegressor(**training.options)
+
+
 def _make_privatree_robust_method(training: Training) -> Any:
     return privatree.PrivaTreeClassifier(**training.options, schedule="robust")
+
+
+def _make_privatree_robust_of_numbers(training: Training) -> Any:
+    return privatree.PrivaTreeRegressor(**training.options, schedule="robust")
 
 
 def _make_privaboost_method(training: Training) -> Any:
     return privatree.PrivaBoostClassifier(**_privaboost_method_options(training), delta=BOOST_DELTA)
 
 
+def _make_privaboost_of_numbers(training: Training) -> Any:
+    return privatree.PrivaBoostRegressor(**_privaboost_method_options(training), delta=BOOST_DELTA)
+
+
 def _make_privaboost_pure_method(training: Training) -> Any:
     return privatree.PrivaBoostClassifier(**_privaboost_method_options(training), delta=0)
+
+
+def _make_privaboost_pure_of_numbers(training: Training) -> Any:
+    return privatree.PrivaBoostRegressor(**_privaboost_method_options(training), delta=0)
 
 
 def _privaboost_method_options(training: Training) -> dict[str, Any]:
@@ -170,6 +192,7 @@ _METHODS = {
             "decision tree",
             NO_PRIVACY,
             _make_decision_tree_method,
+            regressor=_make_decision_tree_of_numbers,
             encode=encode_method_numbers,
         ),
         Method(
@@ -251,6 +274,7 @@ _METHODS = {
             "privatree (record-level)",
             PRIVATE,
             _make_privatree_method,
+            regressor=_make_privatree_of_numbers,
             takes_sources=True,
             caveat="privatree (record-level): even the number of records is private. Its constants "
             "were chosen on 13 of the paper's datasets, so its figures there are a little too "
@@ -261,6 +285,7 @@ _METHODS = {
             "privatree (robust)",
             PRIVATE,
             _make_privatree_robust_method,
+            regressor=_make_privatree_robust_of_numbers,
             takes_sources=True,
             caveat="privatree (robust): the record-level learner with a fixed number of levels and "
             "equal budgets, somewhat less accurate, for stronger guarantees against poisoning.",
@@ -270,6 +295,7 @@ _METHODS = {
             "privaboost",
             PRIVATE,
             _make_privaboost_method,
+            regressor=_make_privaboost_of_numbers,
             takes_sources=True,
             delta=BOOST_DELTA,
             caveat=f"privaboost: a boosted ensemble with delta = {BOOST_DELTA:g}; even the number "
@@ -282,6 +308,7 @@ _METHODS = {
             "privaboost (pure)",
             PRIVATE,
             _make_privaboost_pure_method,
+            regressor=_make_privaboost_pure_of_numbers,
             takes_sources=True,
             caveat="privaboost (pure): the same ensemble with delta = 0, and fewer rounds.",
             effort=2.0,

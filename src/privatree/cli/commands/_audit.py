@@ -45,9 +45,20 @@ def audit(
             "new-category, outlier, size-threshold, category-order, three-records, first-row, "
             "part-sizes, no-records, and of units: one-person, two-places. Pairs of files: "
             "open-quote, quoted-newline, odd-bytes, text-in-numbers, new-values, ragged-line, "
-            "long-line, odd-folder. The default is all.",
+            "long-line, odd-folder. Pairs with a numeric target: target-range, far-target, "
+            "other-side, two-numbers, missing-target, no-numbers. The default is all of these but "
+            "those with a numeric target.",
         ),
     ] = None,
+    numbers: Annotated[
+        bool,
+        typer.Option(
+            "--numbers",
+            help="Train on all pairs with a numeric target, instead of those with classes. "
+            "The methods privatree, privatree-robust, privaboost, privaboost-pure and "
+            "decision-tree can predict numbers.",
+        ),
+    ] = False,
     reader: Annotated[
         str | None,
         typer.Option(
@@ -148,6 +159,12 @@ def audit(
     if data is not None and (pairs, reader) != (None, None):
         option = "--pairs" if reader is None else "--reader"
         raise ParameterError(f"{option} and --data exclude each other. Leave one out.")
+    if numbers and (pairs, data) != (None, None):
+        option = "--pairs" if data is None else "--data"
+        raise ParameterError(
+            f"--numbers and {option} exclude each other: {option} says what is predicted. Leave "
+            "one out."
+        )
     if jobs < 1:
         raise ParameterError(f"--jobs must be at least 1, got {jobs}.")
     if seed is not None and not 0 <= seed < 2**32:
@@ -176,21 +193,23 @@ def audit(
         check_integer("max_depth", max_depth, 1, MAX_DEPTH)
         check_confidence(confidence)
         names = None if pairs is None else [name.strip() for name in pairs.split(",")]
-        chosen = chosen_pairs(names, epsilon, read=_choose_audit_reader(reader, audited))
+        chosen = chosen_pairs(
+            names, epsilon, read=_choose_audit_reader(reader, audited), numbers=numbers
+        )
         if reader is not None and not any(isinstance(pair, FileNeighbours) for pair in chosen):
             raise ParameterError(
                 "--reader must be used with a pair of files, such as --pairs open-quote."
             )
         if data is not None and neighbour is not None and schema is not None:
             chosen = [_read_audit_pair(data, neighbour, str(target), schema, unit, csv)]
-        usable = [pair for pair in chosen if audited.applies_to(pair.schema)]
+        usable = [pair for pair in chosen if audited.supports(pair.schema)]
         if not usable:
             raise ParameterError(
-                f"{method} does not support the columns or classes of these tables. Choose other "
-                "--pairs or another method."
+                f"{method} must support the columns, and the classes or the numeric target, of "
+                "these tables. Choose other --pairs or another method."
             )
         report = audit_learner(
-            lambda pair: audited.classifier(
+            lambda pair: audited.learner(
                 Training(pair.schema, epsilon, pair.max_depth or max_depth, seed)
             ),
             [pair.encoded(audited.encode) for pair in usable],
