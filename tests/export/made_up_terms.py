@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from privatree.model.ensemble import Branch, Ensemble, Round, RoundFunction, Step
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 FEATURES = {
     "age": Numeric(0, 80, missing="separate"),
@@ -40,3 +40,13 @@ def ensemble_of(
         for turn, one in enumerate(functions)
     ]
     return Ensemble(Schema(FEATURES, classes), 0.5, tuple(rounds), INTERVALS)
+
+
+def number_ensemble_of(
+    *functions: RoundFunction, target: Target | None = None, step: float = 0.25
+) -> Ensemble:
+    """Rounds with the amounts 1, 3, 5, ... that begin with 12.5."""
+    rounds = tuple(Round(one, (2 * turn + 1,)) for turn, one in enumerate(functions or FUNCTIONS))
+    return Ensemble(
+        Schema(FEATURES, target=target or Target(0, 60)), step, rounds, INTERVALS, start=12.5
+    )

@@ -7,12 +7,13 @@ import io
 import json
 import math
 import random
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from made_up_terms import DEEP, FEATURES, FUNCTIONS, ensemble_of
+from made_up_terms import DEEP, FEATURES, FUNCTIONS, ensemble_of, number_ensemble_of
 from random_ensembles import random_ensemble, random_records
 from sklearn.exceptions import NotFittedError
 
@@ -22,9 +23,13 @@ from privatree.export import export_terms
 from privatree.export.terms import _terms_csv
 from privatree.model.ensemble import Ensemble, Round, Step
 from privatree.model.terms import ensemble_terms
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
-CLASSES: list[Any] = [("well", "ill"), ("a", "b", "c", "d"), (0, 1)]
+SCHEMAS = [
+    *(Schema(FEATURES, classes) for classes in (("well", "ill"), ("a", "b", "c", "d"), (0, 1))),
+    Schema(FEATURES, target=Target(0, 60, integer=True)),
+    Schema(FEATURES, target=Target(0, 1e5, log=True)),
+]
 
 
 def is_missing(value: Any, feature: Any) -> bool:
@@ -82,13 +87,13 @@ def frame_of(records: dict[str, list[Any]]) -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in records.items()})
 
 
-@pytest.mark.parametrize("classes", CLASSES)
+@pytest.mark.parametrize("schema", SCHEMAS)
 @pytest.mark.parametrize("seed", range(4))
-def test_files_add_up_to_the_score(seed: int, classes: Any) -> None:
+def test_files_add_up_to_the_score(seed: int, schema: Schema) -> None:
     """Read without the library, for values of all kinds."""
     rng = random.Random(seed)
-    drawn = random_ensemble(rng, Schema(FEATURES, classes), n_rounds=6)
-    ensemble = Ensemble(drawn.schema, drawn.step, drawn.rounds, {1: (0.0, 400.0)})
+    drawn = random_ensemble(rng, schema, n_rounds=6)
+    ensemble = replace(drawn, intervals={1: (0.0, 400.0)})
     terms = ensemble_terms(ensemble)
     records = random_records(rng, ensemble, 60)
     expected = terms.decision_function(frame_of(records)).reshape(60, -1)
@@ -218,3 +223,14 @@ def test_a_tree_has_no_terms() -> None:
     tree = PrivaTreeClassifier(1.0, schema=schema, random_state=0).fit(frame, labels)
     with pytest.raises(TypeError, match="must be an ensemble, which is a sum of terms"):
         export_terms(tree)
+
+
+@pytest.mark.parametrize(
+    ("log", "name"), [(False, "prediction"), (True, "logarithm of 1 plus the prediction")]
+)
+def test_of_a_number_the_values_are_parts_of_the_prediction(log: bool, name: str) -> None:
+    ensemble = number_ensemble_of(target=Target(0, 1e6, log=log))
+    header = export_terms(ensemble).splitlines()[0].split(",")
+    assert header[-2:] == [f"value of {name}", f"band of {name}"]
+    written = json.loads(export_terms(ensemble, "json"))
+    assert (written["classes"], written["scores"]) == ([], [name])

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from made_up_terms import FUNCTIONS, ensemble_of
+import pytest
+from made_up_terms import FUNCTIONS, ensemble_of, number_ensemble_of
 
 from privatree.export import term_bars
 from privatree.model.ensemble import Ensemble, Round, Step
 from privatree.model.terms import ensemble_terms
-from privatree.schema import Numeric, Schema
+from privatree.schema import Numeric, Schema, Target
 
 
 def test_the_strongest_terms_have_the_longest_bars() -> None:
@@ -48,3 +49,22 @@ def test_monotone_terms_and_ensembles_that_say_nothing() -> None:
     rounds = (Round(Step(0, -1, (0.5,)), (-1, 1)),)
     assert "monotone" in term_bars(Ensemble(schema, 0.5, rounds, {}, {0: 1}))
     assert term_bars(ensemble_of(Step(0, 1, ()))).endswith("plus the sum of 0 terms.")
+
+
+@pytest.mark.parametrize(("step", "digits"), [(0.25, 3), (25.0, 1), (2500.0, 0), (2.5e-5, 7)])
+def test_of_a_number_strengths_are_in_its_unit(step: float, digits: int) -> None:
+    terms = ensemble_terms(number_ensemble_of(step=step))
+    lines = term_bars(terms).split("\n")
+    assert lines[1:3] == [
+        f"The prediction is {terms.intercept[0]:.6g} plus the sum of {len(terms)} terms, clipped "
+        "to the",
+        "range of the target from 0 to 60.",
+    ]
+    assert f" {terms[0].strength:.{digits}f}  ████" in lines[5]
+    assert lines[-3].startswith("strength: mean effect on the prediction, up to the sign")
+    assert max(map(len, lines)) < 100
+
+
+def test_of_a_number_that_ranges_over_powers_of_ten_the_logarithm_is_a_sum() -> None:
+    text = term_bars(number_ensemble_of(target=Target(0, 1e6, log=True)))
+    assert "\nThe logarithm of 1 plus the prediction is " in text

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_up_terms import DEEP, FUNCTIONS, ensemble_of
+from made_up_terms import DEEP, FUNCTIONS, ensemble_of, number_ensemble_of
 
 from privatree import PrivaBoostClassifier, datasets, plot_term
 from privatree.errors import ParameterError
 from privatree.export.terms._curve import MAX_LINES
-from privatree.model.ensemble import Ensemble, Round, Step
+from privatree.model.ensemble import Branch, Ensemble, Round, Step
 from privatree.model.terms import Terms, ensemble_terms
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 pytest.importorskip("matplotlib")
 
@@ -266,3 +266,41 @@ def test_without_matplotlib_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ParameterError, match=r"pip install 'privatree\[plot\]'"):
         plot_term(terms, "gain")
+
+
+# --- a predicted number ---------------------------------------------------------------------------
+
+
+def test_terms_of_a_number_are_drawn_in_its_unit() -> None:
+    terms = ensemble_terms(number_ensemble_of())
+    ax = plot_term(terms, "gain")
+    ((values, *_),) = steps_of(ax, band=False)
+    np.testing.assert_array_equal(values, terms["gain"].values)
+    assert steps_of(ax, band=True)
+    assert ax.get_ylabel() == "adds to the prediction"
+    ax = plot_term(terms, "town")
+    assert ax.get_xlabel() == "adds to the prediction"
+    ax = plot_term(terms, "town", "visits")
+    np.testing.assert_allclose(
+        np.abs(mesh_of(ax).get_array()).max(), np.abs(terms["town", "visits"].values).max()
+    )
+    assert ax.figure.axes[-1].get_ylabel() == "adds to the prediction"
+    logarithms = number_ensemble_of(target=Target(0, 1e6, log=True))
+    assert plot_term(logarithms, "gain").get_ylabel() == (
+        "adds to the logarithm of 1 plus the prediction"
+    )
+    with pytest.raises(ParameterError, match="label must be None for a model that predicts a num"):
+        plot_term(terms, "gain", label="ill")
+
+
+@pytest.mark.parametrize(
+    ("step", "digits"), [(0.1, 2), (1.0, 2), (10.0, 1), (1000.0, 0), (1e-4, 5)]
+)
+def test_written_values_have_as_many_digits_as_they_need(step: float, digits: int) -> None:
+    pair = Branch(0, Step(1, positive=b"\1\0"), Step(1, positive=b"\0\1"), goes_left=b"\1\0")
+    schema = Schema(
+        {name: Categorical(["a", "b"]) for name in ("left", "right")}, target=Target(0, 9)
+    )
+    ax = plot_term(Ensemble(schema, step, (Round(pair, (3,)),), start=1.0), "left", "right")
+    values = {text.get_text().replace("\N{MINUS SIGN}", "-") for text in ax.texts}
+    assert values == {f"{sign * 3 * step:+.{digits}f}" for sign in (-1, 1)}

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from privatree._support.plot_style import BLUE, GREY, class_colour, tint
 from privatree.export.terms._number_scale import NumberScale
-from privatree.export.terms._reading import bands_by_class, effects_by_class, scored_classes
-from privatree.export.text._shown_values import name_text
+from privatree.export.terms._reading import bands_by_class, effects_by_class, score_names
 from privatree.model.terms import Term, Terms
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ MAX_LINES = 6
 
 
 def draw_curve(ax: Axes, terms: Terms, term: Term, place: int | None) -> None:
-    """Draw the effect of a number on the score of one class, or on those of all classes."""
+    """Draw the effect of a feature on one score, or on those of all classes."""
     scale = NumberScale.of(terms, term.axes[0])
     effects, bands = effects_by_class(term), bands_by_class(term)
     shown = shown_classes(terms, term, place)
@@ -41,7 +40,7 @@ def shown_classes(terms: Terms, term: Term, place: int | None) -> list[tuple[int
 
     Of more than `MAX_LINES` classes, those on which the term has least effect have no name.
     """
-    labels = [name_text(label) for label in scored_classes(terms)]
+    labels = score_names(terms)
     if place is not None or len(labels) == 1:
         return [(place or 0, labels[place or 0], BLUE)]
     sizes = np.tensordot(term.measure, np.abs(effects_by_class(term)), term.order)

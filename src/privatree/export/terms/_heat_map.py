@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -142,9 +143,12 @@ def _hatch(
 def _write_values(ax: Axes, values: NDArray[np.float64], limit: float) -> None:
     if values.size > _MAX_NUMBERS:
         return
+    exponent = math.floor(math.log10(limit)) if limit > 0 else 0
+    digits = max(0, 2 - exponent) if exponent > 0 else max(2, 1 - exponent)
     for (column, row), value in np.ndenumerate(values):
         colour = "white" if abs(value) > 0.75 * limit else "0.15"
-        text = f"{value:+.2f}".replace("-", "\N{MINUS SIGN}") if abs(value) >= 0.005 else "0"
+        text = f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+        text = text if abs(value) >= 0.5 * 10**-digits else "0"
         ax.text(
             column + 0.5, row + 0.5, text, ha="center", va="center", color=colour,
             fontsize="small", zorder=3,

@@ -1,4 +1,4 @@
-"""The terms of a model, and the classes whose scores they change."""
+"""The terms of a model, and what they add to: scores of classes, or the predicted number."""
 
 from __future__ import annotations
 
@@ -39,8 +39,22 @@ def scored_classes(terms: Terms) -> tuple[Label, ...]:
     return classes[1:] if len(classes) == 2 else classes
 
 
+def predicted_number(terms: Terms) -> str | None:
+    """Return what the terms add up to if a number is predicted; None for classes."""
+    target = terms.schema.target
+    if target is None:
+        return None
+    return "logarithm of 1 plus the prediction" if target.log else "prediction"
+
+
+def score_names(terms: Terms) -> tuple[str, ...]:
+    """Return the names of the scores: those of the classes that have one, or the number."""
+    number = predicted_number(terms)
+    return tuple(map(name_text, scored_classes(terms))) if number is None else (number,)
+
+
 def effects_by_class(term: Term) -> NDArray[np.float64]:
-    """Return the effect of a term with one more dimension: for the classes that have a score."""
+    """Return the effect of a term with one more dimension: for those of :func:`score_names`."""
     effect = term.effect
     return effect[..., np.newaxis] if effect.ndim == term.order else effect
 
@@ -59,6 +73,10 @@ def class_place(terms: Terms, label: Label | None) -> int | None:
     """
     if label is None:
         return None
+    if terms.schema.target is not None:
+        raise ParameterError(
+            f"label must be None for a model that predicts a number, got {label!r}.", "label"
+        )
     known = scored_classes(terms)
     plain = label.item() if isinstance(label, np.generic) else label
     for place, one in enumerate(known):
@@ -71,8 +89,10 @@ def class_place(terms: Terms, label: Label | None) -> int | None:
 
 
 def score_text(terms: Terms, place: int | None) -> str:
-    """Return what a term adds to: "log-odds of ill", "score of ill"."""
-    known = scored_classes(terms)
+    """Return what a term adds to: "log-odds of ill", "score of ill", "prediction"."""
+    if (number := predicted_number(terms)) is not None:
+        return number
+    known = score_names(terms)
     if len(known) == 1:
-        return f"log-odds of {name_text(known[0])}"
-    return "score of each class" if place is None else f"score of {name_text(known[place])}"
+        return f"log-odds of {known[0]}"
+    return "score of each class" if place is None else f"score of {known[place]}"

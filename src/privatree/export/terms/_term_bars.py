@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from privatree.export.terms._dots import shown_name
-from privatree.export.terms._reading import scored_classes, terms_of
+from privatree.export.terms._reading import predicted_number, score_names, terms_of
 from privatree.export.text._ensemble_text import size_line
 from privatree.export.text._shown_values import name_text, share_text
 from privatree.model.terms import Term, Terms
@@ -23,16 +24,20 @@ def term_bars(model: Any, max_terms: int = 15) -> str:
         return "\n".join(lines)
     names = [" and ".join(shown_name(name_text(name)) for name in term.names) for term in shown]
     width = max(map(len, [*names, "term"]))
+    digits = _digits(terms, shown[0].strength)
     lines += ["", f"{'term':{width}}  strength  {'':{_BAR_LENGTH}}  beyond chance"]
     for name, term in zip(names, shown, strict=True):
         bar = _bar(term.strength / (shown[0].strength or 1.0))
-        lines.append(f"{name:{width}}  {term.strength:8.3f}  {bar}  {_beyond_text(term):>13}")
+        lines.append(
+            f"{name:{width}}  {term.strength:8.{digits}f}  {bar}  {_beyond_text(term):>13}"
+        )
     if (n_more := len(terms) - len(shown)) > 0:
         each = "1 weaker term" if n_more == 1 else f"{n_more:,} weaker terms"
-        lines.append(f"… and {each}, up to {terms[len(shown)].strength:.3f}")
+        lines.append(f"… and {each}, up to {terms[len(shown)].strength:.{digits}f}")
     lines += [
         "",
-        "strength: mean effect on the score, up to the sign, over the declared values",
+        f"strength: mean effect on the {predicted_number(terms) or 'score'}, up to the sign, over "
+        "the declared values",
         "beyond chance: share of them where the effect is larger than noise alone explains; if the",
         "records say nothing, about 5% or less",
     ]
@@ -41,12 +46,25 @@ def term_bars(model: Any, max_terms: int = 15) -> str:
 
 def _sum_line(terms: Terms) -> str:
     n_terms = "1 term" if len(terms) == 1 else f"{len(terms):,} terms"
-    classes = [name_text(label) for label in scored_classes(terms)]
+    target, number = terms.schema.target, predicted_number(terms)
+    if target is not None:
+        return (
+            f"The {number} is {terms.intercept[0]:.6g} plus the sum of {n_terms}, clipped to the\n"
+            f"range of the target from {target.low:.6g} to {target.high:.6g}."
+        )
+    classes = score_names(terms)
     if len(classes) == 1:
         return (
             f"The log-odds of {classes[0]} are {terms.intercept[0]:.3f} plus the sum of {n_terms}."
         )
     return f"The score of each of {len(classes)} classes is its mean plus the sum of {n_terms}."
+
+
+def _digits(terms: Terms, strongest: float) -> int:
+    """Return the number of decimals of strengths. The unit of a predicted number may be any."""
+    if terms.schema.target is None or strongest <= 0:
+        return 3
+    return max(0, 3 - math.floor(math.log10(strongest)))
 
 
 def _bar(share: float) -> str:

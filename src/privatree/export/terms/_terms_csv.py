@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from privatree.errors import ParameterError
-from privatree.export.terms._reading import bands_by_class, effects_by_class, scored_classes
+from privatree.export.terms._reading import (
+    bands_by_class,
+    effects_by_class,
+    predicted_number,
+    scored_classes,
+)
 from privatree.model.terms import Axis, Term, Terms, category_measure
 from privatree.schema import Categorical
 
@@ -33,7 +38,8 @@ def terms_csv(terms: Terms) -> str:
             f'{_MAX_ROWS:,} rows. Pass form="json", or a smaller max_pairs.',
             "form",
         )
-    labels = [str(label) for label in scored_classes(terms)]
+    number = predicted_number(terms)
+    labels = list(map(str, scored_classes(terms))) if number is None else [number]
     figures = ("value", "effect", "band") if len(labels) > 1 else ("value", "band")
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from privatree.export.terms._reading import scored_classes
+from privatree.export.terms._reading import predicted_number, scored_classes
 from privatree.model.terms import Axis, Term, Terms
 from privatree.schema import Categorical
 
@@ -16,11 +16,12 @@ _FORMAT, _VERSION = "privatree-terms", 1
 
 def terms_json(terms: Terms) -> str:
     """Return a JSON object with a line for each term."""
+    number = predicted_number(terms)
     head = {
         "format": _FORMAT,
         "version": _VERSION,
         "classes": list(terms.schema.classes),
-        "scores": list(scored_classes(terms)),
+        "scores": list(scored_classes(terms)) if number is None else [number],
         "intercept": terms.intercept.tolist(),
         "left_out": {
             "terms": len(terms.left_out),
