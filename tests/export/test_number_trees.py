@@ -31,7 +31,7 @@ from privatree.export import (
     plot_tree,
     rules,
     target_intervals,
-    value_place,
+    value_places,
 )
 from privatree.export.text._shown_values import value_text
 from privatree.model import TreeBuilder
@@ -138,7 +138,7 @@ def test_places_of_logarithms() -> None:
     for leaf, value in ((low, 0.0), (middle, 99.0), (right, 9999.0)):
         builder.value_leaf(leaf, value)
     tree = builder.build()
-    assert [value_place(tree, leaf) for leaf in (low, middle, right)] == [0, pytest.approx(0.5), 1]
+    assert value_places(tree)[[low, middle, right]].tolist() == [0, pytest.approx(0.5), 1]
 
 
 def test_a_larger_number_has_a_darker_leaf(model: RegressionModel) -> None:

@@ -2,7 +2,7 @@ from privatree.export._budget_path import PathSpend as PathSpend
 from privatree.export._budget_path import budget_path_bars as budget_path_bars
 from privatree.export._budget_plot import plot_budget
 from privatree.export._dot import export_dot
-from privatree.export._leaf_colours import value_place as value_place
+from privatree.export._leaf_colours import value_places as value_places
 from privatree.export._model_json import export_json
 from privatree.export._notebook import notebook_html as notebook_html
 from privatree.export._plot import plot_tree

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privatree._support.plot_style import (
     BLUE,
@@ -40,19 +41,22 @@ def leaf_colours(tree: Tree, leaf: int) -> LeafColours:
     if tree.value is None:
         colour = class_colour(tree.label[leaf])
         return LeafColours(tint(colour, _CLASS_TINT), colour, TEXT_COLOUR)
-    strength = _SMALLEST_TINT + (_LARGEST_TINT - _SMALLEST_TINT) * value_place(tree, leaf)
+    place = float(value_places(tree)[leaf])
+    strength = _SMALLEST_TINT + (_LARGEST_TINT - _SMALLEST_TINT) * place
     return LeafColours(tint(BLUE, strength), BLUE, TEXT_COLOUR)
 
 
-def value_place(tree: Tree, leaf: int) -> float:
-    """Return where the number of a leaf is between the smallest of all leaves, 0, and the largest.
+def value_places(tree: Tree) -> NDArray[np.float64]:
+    """Return where the number of each leaf is between the smallest of all, 0, and the largest, 1.
 
     Of a target that is learned as a logarithm, logarithms are compared. If all numbers are equal,
-    or the tree predicts a class, the place is 0.5.
+    all places are 0.5. Inside the tree, and in a tree that predicts a class, they are NaN.
     """
+    places = np.full(tree.n_nodes, np.nan)
     if tree.value is None or tree.schema.target is None:
-        return 0.5
-    values = tree.value[[leaf, *tree.leaves]]
+        return places
+    values = tree.value[tree.leaves]
     values = np.log1p(values) if tree.schema.target.log else values / 2  # differences are finite
-    width = float(values.max() - values.min())
-    return float((values[0] - values.min()) / width) if width > 0 else 0.5
+    width = values.max() - values.min()
+    places[tree.leaves] = (values - values.min()) / width if width > 0 else 0.5
+    return places

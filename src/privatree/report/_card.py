@@ -22,12 +22,12 @@ from privatree.schema import About
 
 _FRONT_MATTER = """---
 library_name: privatree
-pipeline_tag: tabular-classification
+pipeline_tag: {task}
 tags:
 - {tag}
 - differential-privacy
 - interpretable
-- tabular-classification
+- {task}
 ---"""
 _INTENDED_USE = """## Intended use
 
@@ -57,7 +57,7 @@ def model_card(model: Any) -> str:
 
     Parameters
     ----------
-    model : Model or fitted classifier
+    model : model or fitted learner
         Model to describe. The card reveals no more than the model.
 
     Returns
@@ -79,7 +79,7 @@ def model_card(model: Any) -> str:
     own = tree_card(released) if isinstance(released, TreeRelease) else ensemble_card(released)
     summary, about = own.summary, released.schema_.about
     parts = [
-        _FRONT_MATTER.format(tag=own.tag),
+        _FRONT_MATTER.format(tag=own.tag, task=_card_task(summary)),
         _card_introduction(own, about),
         _card_intended_use(about),
         *own.sections,
@@ -90,6 +90,11 @@ def model_card(model: Any) -> str:
         _card_statement(released.privacy_),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _card_task(summary: ModelSummary) -> str:
+    """Return the name that registries of models have for the task."""
+    return f"tabular-{'classification' if summary.target is None else 'regression'}"
 
 
 def _card_intended_use(about: About | None) -> str:
@@ -108,9 +113,6 @@ def _card_introduction(own: CardParts, about: About | None) -> str:
     if summary.words.epsilon != "∞":
         kind = "differential privacy" + ", its noise not secret" * summary.privacy.seeded
     kind = f"{own.kind} with {kind}"
-    classes = ", ".join(map(escape_card_markdown, summary.classes))
-    if more := summary.n_classes - len(summary.classes):
-        classes += f" and {more:,} more"
     used = ", ".join(map(escape_card_markdown, summary.used)) or "no column"
     title = f"# {kind}\n\n"
     if about.title is not None:
@@ -120,13 +122,24 @@ def _card_introduction(own: CardParts, about: About | None) -> str:
         title += f"{escape_card_markdown(', '.join(of))}.\n\n"
     if about.description is not None:
         title += f"{_card_paragraphs(about.description)}\n\n"
-    target = "" if about.target is None else f" of {escape_card_markdown(about.target)}"
     return (
-        f"{title}The {summary.noun} predicts one of {summary.n_classes:,} classes{target} "
-        f"({classes}) for a record with {summary.n_features:,} columns. It asks about {used}. "
-        f"{own.size} It was trained by {escape_card_markdown(summary.learner)}.\n\n"
+        f"{title}The {summary.noun} predicts {_card_outcome(summary)} for a record with "
+        f"{summary.n_features:,} columns. It asks about {used}. {own.size} "
+        f"It was trained by {escape_card_markdown(summary.learner)}.\n\n"
         f"SHA-256 of the model (`privatree.report.fingerprint`): `{summary.fingerprint}`"
     )
+
+
+def _card_outcome(summary: ModelSummary) -> str:
+    """Return what the model predicts, in words."""
+    if summary.target is not None:
+        name = escape_card_markdown(summary.target.name or "a number")
+        return f"{name} (a {summary.target.kind} from {summary.target.values})"
+    target = f" of {escape_card_markdown(summary.about.target)}" if summary.about.target else ""
+    classes = ", ".join(map(escape_card_markdown, summary.classes))
+    if more := summary.n_classes - len(summary.classes):
+        classes += f" and {more:,} more"
+    return f"one of {summary.n_classes:,} classes{target} ({classes})"
 
 
 def _card_limits(noun: str, words: UnitWords) -> str:
@@ -174,12 +187,16 @@ def _card_privacy_section(summary: ModelSummary) -> str:
 
 
 def _card_public_section(summary: ModelSummary) -> str:
+    target = summary.target
     lines = ["| column | kind | values | missing counts as |", "| --- | --- | --- | --- |"]
     for row in summary.rows:
         cells = (row.name, row.kind, row.all_values or row.values, row.missing)
         lines.append(f"| {' | '.join(map(escape_card_markdown, cells))} |")
     if summary.n_rows_left_out:
         lines.append(f"| … and {summary.n_rows_left_out:,} more | | | |")
+    if target is not None:
+        cells = (target.called, f"{target.kind}, predicted", target.values, "left out of training")
+        lines.append(f"| {' | '.join(map(escape_card_markdown, cells))} |")
     assumed = card_bullets(summary.public) if summary.public else "The statement names nothing."
     columns = "The columns as they were declared:"
     if summary.unconfirmed:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from privatree.errors import CertificateError, ParameterError
 from privatree.privacy import PrivacyStatement
-from privatree.report._certificate_table import ACCURACY_STEPS, CertificateTable, certificate_table
+from privatree.report._certificate_table import (
+    ACCURACY_STEPS,
+    ERROR_STEPS,
+    CertificateTable,
+    certificate_table,
+)
 from privatree.report._shown_names import escape_shown_text
 from privatree.robustness.certificates import (
     NOT_PRIVATE,
@@ -20,10 +24,8 @@ from privatree.robustness.certificates import (
     require_guarantee,
     score_text,
 )
-from privatree.schema import Label
+from privatree.schema import Label, Schema, Target
 
-EXAMPLE = ACCURACY_STEPS * 9 // 10
-"""Accuracy, in steps of the table, that the page uses as an example until the reader enters one."""
 _SEEDED = (
     "The noise of this model came from a seed. The figures are for training with noise that an "
     "attacker does not know. Against an attacker who knows the seed, nothing is guaranteed."
@@ -31,8 +33,11 @@ _SEEDED = (
 
 
 @dataclass(frozen=True)
-class MeasuredAccuracy:
-    """An accuracy from a certificate, which is not private. `start` is in steps of the table."""
+class MeasuredScore:
+    """An accuracy or an error from a certificate, which is not private.
+
+    `start` is in steps of the table.
+    """
 
     start: int
     text: str
@@ -46,29 +51,27 @@ class CertificateSection:
     table: CertificateTable | None
     why_not: str = ""
     conditions: tuple[str, ...] = ()
-    measured: MeasuredAccuracy | None = None
+    measured: MeasuredScore | None = None
     caution: str = ""
+    range: float | None = None
+    """Width of the range of a numeric target, which an error is a share of."""
 
 
 def certificate_section(
-    privacy: PrivacyStatement, certificate: Any, classes: Sequence[Label]
+    privacy: PrivacyStatement, certificate: Any, schema: Schema
 ) -> CertificateSection:
     """Return the section on poisoned records. Refuse the certificate of another learner."""
     why_not = _why_no_certificate(privacy)
-    measured = None
+    measured, target = None, schema.target
+    width = None if target is None else float(target.high) - float(target.low)
     if certificate is not None:
-        _check_section_certificate(privacy, certificate, why_not)
-        if certificate.majority is not None and certificate.majority.label not in classes:
-            raise ParameterError(
-                "certificate must be for the records that the model was trained on, but the most "
-                "frequent label in the certificate is not a class of the model. Certify with the "
-                "records that the model was trained on.",
-                "certificate",
-            )
-        lower = score_text(certificate.lower, up=False)
-        measured = MeasuredAccuracy(
-            start=int(Decimal(lower) * ACCURACY_STEPS),
-            text=f"at least {lower} expected without poison, "
+        _check_section_certificate(privacy, certificate, why_not, is_error=target is not None)
+        _check_section_outcomes(certificate, schema)
+        start, bound = _measured_start(certificate)
+        width = None if target is None else certificate.largest
+        measured = MeasuredScore(
+            start=start,
+            text=f"{bound} expected without poison, "
             f"with {confidence_text(certificate.confidence)} confidence, from "
             f"{pluralize(certificate.refits, 'refit')} on "
             f"{pluralize(certificate.n_train, privacy.words.noun)}, tested on "
@@ -80,7 +83,9 @@ def certificate_section(
         return CertificateSection(None, escape_shown_text(why_not))
     return CertificateSection(
         table=certificate_table(
-            require_guarantee(privacy), extra_start=measured.start if measured else None
+            require_guarantee(privacy),
+            measured.start if measured else None,
+            ACCURACY_STEPS if target is None else ERROR_STEPS,
         ),
         conditions=(
             "the records you test on and the parameters of the learner are fixed before training, "
@@ -89,7 +94,18 @@ def certificate_section(
         ),
         measured=measured,
         caution=_SEEDED if privacy.seeded else "",
+        range=width,
     )
+
+
+def _measured_start(certificate: Any) -> tuple[int, str]:
+    """Return the score without poison, in steps of the table, and as text; both promise less."""
+    if certificate.more_is_better:
+        lower = score_text(certificate.lower, up=False)
+        return int(Decimal(lower) * ACCURACY_STEPS), f"at least {lower}"
+    width = Decimal(certificate.largest)
+    upper = score_text(certificate.upper, up=True, last=width.adjusted() - 4)
+    return max(0, int((1 - Decimal(upper) / width) * ERROR_STEPS)), f"an error of at most {upper}"
 
 
 def _why_no_certificate(privacy: PrivacyStatement) -> str:
@@ -116,12 +132,38 @@ def _why_no_certificate(privacy: PrivacyStatement) -> str:
     return ""
 
 
-def _check_section_certificate(privacy: PrivacyStatement, certificate: Any, why_not: str) -> None:
-    from privatree.robustness import AccuracyCertificate
+def _check_section_outcomes(certificate: Any, schema: Schema) -> None:
+    """Check that the answer which a certificate is compared with is one that the model can give."""
+    if certificate.majority is None:
+        return
+    answer, target = certificate.majority.label, schema.target
+    if target is None and answer not in schema.classes:
+        what = "most frequent label in the certificate is not a class"
+    elif target is not None and not _is_in_range(answer, target):
+        what = "median target in the certificate is not in the target's range"
+    else:
+        return
+    raise ParameterError(
+        f"certificate must be for the records that the model was trained on, but the {what} of the "
+        "model. Certify with the records that the model was trained on.",
+        "certificate",
+    )
 
-    if not isinstance(certificate, AccuracyCertificate):
+
+def _is_in_range(value: Label, target: Target) -> bool:
+    return isinstance(value, int | float) and float(target.low) <= value <= float(target.high)
+
+
+def _check_section_certificate(
+    privacy: PrivacyStatement, certificate: Any, why_not: str, *, is_error: bool
+) -> None:
+    from privatree.robustness import AccuracyCertificate, ErrorCertificate
+
+    kind = ErrorCertificate if is_error else AccuracyCertificate
+    if not isinstance(certificate, kind):
         raise ParameterError(
-            f"certificate must be an AccuracyCertificate, got {type(certificate).__name__}.",
+            f"certificate must be an {kind.__name__}, because the model predicts "
+            f"{'a number' if is_error else 'a class'}, got {type(certificate).__name__}.",
             "certificate",
         )
     if certificate.claimed_by is not None or why_not:

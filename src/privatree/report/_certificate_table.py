@@ -3,6 +3,8 @@
 The page cannot compute bounds itself, so it contains this table. Every entry is a bound that is
 rounded down. The page reads the table at the next smaller accuracy and the next larger number of
 records, so it never shows more than what is guaranteed.
+
+A mean absolute error is read as an accuracy: 1 minus its share of the width of the target's range.
 """
 
 from __future__ import annotations
@@ -25,14 +27,21 @@ from privatree.robustness.poisoning_bounds import (
     stepwise_logit_bound,
 )
 
-ACCURACY_STEPS = 10_000
-"""Accuracies in the table are integers: 10,000 steps are an accuracy of 1."""
+ACCURACY_STEPS, ERROR_STEPS = 10_000, 1_000_000
+"""Accuracies in the table are integers: so many steps are an accuracy of 1. An error can be a very
+small share of a wide range, so its steps are finer."""
 
-_STARTS = (
+_ACCURACY_STARTS = (
     *range(0, ACCURACY_STEPS // 2, ACCURACY_STEPS // 50),
     *range(ACCURACY_STEPS // 2, ACCURACY_STEPS, ACCURACY_STEPS // 200),
     ACCURACY_STEPS - ACCURACY_STEPS // 1000,
 )
+_ERROR_STARTS = tuple(
+    ERROR_STEPS - math.ceil(ERROR_STEPS * 10 ** (-place / 40) - 1e-6)
+    for place in (*range(80), *range(80, 161, 2))
+)
+"""1 minus shares of the range from 1 to 1/10,000, each a twentieth or a tenth smaller."""
+_STARTS = {ACCURACY_STEPS: _ACCURACY_STARTS, ERROR_STEPS: _ERROR_STARTS}
 _MAX_COLUMNS = 55
 _LAST_START, _MIN_REMAINING = 0.99, 0.01
 """The table ends where the first of these accuracies falls below the second."""
@@ -48,7 +57,7 @@ _Bound = Callable[[float], float]
 
 @dataclass(frozen=True)
 class CertificateTable:
-    """Guaranteed expected accuracies, in steps of 1/10,000.
+    """Guaranteed expected accuracies. An accuracy of 1 has `steps` steps.
 
     `starts` are the expected accuracies without poisoning. `edits` are the numbers of added or
     removed records, from 0. Both increase. `rows` has the guaranteed accuracies for each start and
@@ -56,6 +65,7 @@ class CertificateTable:
     factors by which the paper's bound multiplies an accuracy.
     """
 
+    steps: int
     starts: tuple[int, ...]
     edits: tuple[int, ...]
     rows: tuple[tuple[int, ...], ...]
@@ -69,15 +79,18 @@ class _IdentitySchedule(Schedule):
     __hash__ = object.__hash__
 
 
-def accuracy_in_steps(accuracy: float) -> int:
-    """Return an accuracy in steps of 1/10,000, rounded down so that no rounding error raises it."""
-    return max(0, math.floor((accuracy - _ROUNDING) * ACCURACY_STEPS))
+def accuracy_in_steps(accuracy: float, steps: int = ACCURACY_STEPS) -> int:
+    """Return an accuracy in steps, rounded down so that no rounding error raises it."""
+    return max(0, math.floor((accuracy - _ROUNDING) * steps))
 
 
-def certificate_table(spending: Spending, extra_start: int | None = None) -> CertificateTable:
+def certificate_table(
+    spending: Spending, extra_start: int | None = None, steps: int = ACCURACY_STEPS
+) -> CertificateTable:
     """Return the table for a learner's schedule or epsilon. This takes some tenths of a second.
 
-    `extra_start` is one more accuracy without poisoning, in steps, from a certificate file.
+    `extra_start` is one more accuracy without poisoning, in steps, from a certificate file. `steps`
+    is ACCURACY_STEPS or ERROR_STEPS.
     """
     if isinstance(spending, Schedule):
         spending = _IdentitySchedule(
@@ -91,19 +104,19 @@ def certificate_table(spending: Spending, extra_start: int | None = None) -> Cer
     step = _one_edit_bound_of_table(spending)
     edits = _edits_of_certificate_table(spending, step)
     joint = _joint_bounds_of_table(spending, edits)
-    starts = sorted({*_STARTS, *([] if extra_start is None else [extra_start])})
+    starts = sorted({*_STARTS[steps], *([] if extra_start is None else [extra_start])})
     rows = []
     for start in starts:
         row = [start]
-        for bound in _largest_bounds_of_table(spending, step, joint, start / ACCURACY_STEPS, edits):
-            if (steps := accuracy_in_steps(min(bound, start / ACCURACY_STEPS))) == 0:
+        for bound in _largest_bounds_of_table(spending, step, joint, start / steps, edits):
+            if (left := accuracy_in_steps(min(bound, start / steps), steps)) == 0:
                 break  # more edits never leave more
-            row.append(steps)
+            row.append(left)
         rows.append(tuple(row))
     factors = tuple(
         math.floor(_paper_factor(alone, number) * (1 - _ROUNDING) * 1e6) / 1e6 for number in edits
     )
-    return CertificateTable(tuple(starts), tuple(edits), tuple(rows), factors)
+    return CertificateTable(steps, tuple(starts), tuple(edits), tuple(rows), factors)
 
 
 def _paper_factor(alone: EpsilonDP, edits: int) -> float:

@@ -33,9 +33,9 @@ def html_report(model: Any, certificate: Any = None) -> str:
 
     Parameters
     ----------
-    model : Model or fitted classifier
+    model : model or fitted learner
         Model to report on. The page reveals no more than the model.
-    certificate : AccuracyCertificate, optional
+    certificate : AccuracyCertificate or ErrorCertificate, optional
         Certificate of the learner that made the model. A certificate is computed from the records
         without privacy, so a page with a certificate is **not private**, and the page says so.
 

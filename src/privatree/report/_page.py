@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privatree.privacy import UnitWords
-from privatree.report._certificate_section import EXAMPLE, CertificateSection
-from privatree.report._certificate_table import ACCURACY_STEPS
+from privatree.report._certificate_section import CertificateSection
 from privatree.report._summary import ModelSummary
 
 
@@ -25,13 +24,18 @@ class ReportPage:
 
 
 def certificate_data(section: CertificateSection, words: UnitWords) -> dict[str, Any] | None:
-    """Return the table of certificates for the script. `words` say what an edit changes."""
+    """Return the table of certificates for the script. `words` say what an edit changes.
+
+    Until the reader enters an accuracy or an error, the page uses an example: an accuracy of 90%,
+    or an error of a tenth of the range.
+    """
     if section.table is None:
         return None
     return {
-        "steps": ACCURACY_STEPS,
+        "steps": section.table.steps,
+        "range": section.range,
         "edited": [words.noun, words.counted],
-        "example": EXAMPLE,
+        "example": section.table.steps * 9 // 10,
         "starts": section.table.starts,
         "edits": section.table.edits,
         "rows": section.table.rows,

@@ -1,4 +1,4 @@
-"""The features of the schema: rows of a table, inputs of the form, and data for its script."""
+"""The schema: rows of a table, inputs of the form, data for its script, and the target."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from privatree.export import name_text
-from privatree.schema import Categorical, Feature, Schema
+from privatree.report._shown_names import shorten_shown_text
+from privatree.schema import Categorical, Feature, Schema, Target
 
 MAX_CHOICES = 300
 """Largest number of categories that the page offers as a list of choices."""
@@ -36,6 +37,41 @@ class FeatureSummary:
     low: str = ""
     high: str = ""
     step: str = ""
+
+
+@dataclass(frozen=True)
+class TargetSummary:
+    """The number that a model predicts.
+
+    `name` is empty if the target has none; `called` is then what a sentence calls it. `ends` are
+    the exact ends of its range.
+    """
+
+    name: str
+    called: str
+    kind: str
+    low: str
+    high: str
+    ends: tuple[float, float]
+    log: bool
+
+    @property
+    def values(self) -> str:
+        return f"{self.low} to {self.high}{', learned as a logarithm' * self.log}"
+
+
+def target_summary(target: Target, name: str | None) -> TargetSummary:
+    """Return what the page and the card say of a numeric target, and of the name of its column."""
+    shown = "" if name is None else name_text(shorten_shown_text(name))
+    return TargetSummary(
+        name=shown,
+        called=shown or "the target",
+        kind="whole number" if target.integer else "number",
+        low=_summary_number_text(target.low),
+        high=_summary_number_text(target.high),
+        ends=(float(target.low), float(target.high)),
+        log=target.log,
+    )
 
 
 def schema_rows(schema: Schema, used: Sequence[int]) -> list[FeatureSummary]:

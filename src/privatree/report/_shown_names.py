@@ -49,9 +49,13 @@ def _shorten_shown_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     return tuple(_shorten_shown_texts(map(str, labels)))
 
 
+def shorten_shown_text(text: str) -> str:
+    """Return a text, cut if it is long."""
+    return text if len(text) <= MAX_NAME_LENGTH else f"{text[: MAX_NAME_LENGTH - 1]}…"
+
+
 def _shorten_shown_texts(texts: Iterable[str]) -> list[str]:
-    limit = MAX_NAME_LENGTH
-    cut = [text if len(text) <= limit else f"{text[: limit - 1]}…" for text in texts]
+    cut = [shorten_shown_text(text) for text in texts]
     count = Counter(cut)
     return [
         text if count[text] == 1 else f"{text} (no. {place})" for place, text in enumerate(cut, 1)

@@ -12,7 +12,12 @@ from privatree.privacy import PrivacyStatement
 from privatree.report._certificate_section import CertificateSection, certificate_section
 from privatree.report._citation import fingerprint
 from privatree.report._privacy_words import PrivacyWords, privacy_words
-from privatree.report._schema_table import FeatureSummary, schema_rows
+from privatree.report._schema_table import (
+    FeatureSummary,
+    TargetSummary,
+    schema_rows,
+    target_summary,
+)
 from privatree.report._shown_names import escape_shown_text
 from privatree.schema import About, Schema
 
@@ -37,8 +42,8 @@ class AboutTexts:
 class ModelSummary:
     """What all pages show. Texts outside `privacy` contain no control characters.
 
-    `noun` is what the page calls the model. `used` has the features that the model uses, and
-    `fields` those that the form asks for.
+    `noun` is what the page calls the model. There are classes, or there is a target. `used` has the
+    features that the model uses, and `fields` those that the form asks for.
     """
 
     noun: Literal["tree", "ensemble"]
@@ -48,6 +53,7 @@ class ModelSummary:
     learner: str
     classes: tuple[str, ...]
     n_classes: int
+    target: TargetSummary | None
     n_features: int
     used: tuple[str, ...]
     words: PrivacyWords
@@ -76,7 +82,7 @@ def summarize_model(
     """
     privacy = released.privacy_
     noun: Literal["tree", "ensemble"] = "ensemble" if released.kind == "ensemble" else "tree"
-    rows = schema_rows(schema, used)
+    rows, about = schema_rows(schema, used), schema.about or About()
     return ModelSummary(
         noun=noun,
         about=_about_for_summary(released.schema_),
@@ -85,6 +91,7 @@ def summarize_model(
         learner=escape_shown_text(privacy.learner),
         classes=tuple(name_text(label) for label in schema.classes[:_MAX_SHOWN_CLASSES]),
         n_classes=len(schema.classes),
+        target=None if schema.target is None else target_summary(schema.target, about.target),
         n_features=len(rows),
         used=tuple(row.name for row in rows[: len(used)]),
         words=privacy_words(privacy, noun),
@@ -99,7 +106,7 @@ def summarize_model(
         fields=tuple(rows[: len(used)][:MAX_FIELDS]),
         rows=tuple(rows[:MAX_ROWS]),
         n_rows_left_out=max(0, len(rows) - MAX_ROWS),
-        certificate=certificate_section(privacy, certificate, released.schema_.classes),
+        certificate=certificate_section(privacy, certificate, released.schema_),
     )
 
 

@@ -19,18 +19,19 @@ def report(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Accuracy certificate of the same learner, written by privatree certify -o. A "
-            "certificate is not private: the page says so, and is not for publication.",
+            help="Certificate of the accuracy, or of the error, of the same learner, written by "
+            "privatree certify -o. A certificate is not private: the page says so, and is not for "
+            "publication.",
         ),
     ] = None,
 ) -> None:
     """Write an HTML page about a saved MODEL, to view, print or send.
 
     The page shows the tree and its rules as sentences, or a chart of each term of an ensemble, and
-    predicts the label of values that you enter. It explains what epsilon guarantees and what
-    epsilon was spent on, and what is assumed to be public. Folded away, or open with a certificate,
-    is which accuracy is certain if training records were poisoned. The page is one file that works
-    offline and contacts no server.
+    predicts the label, or the number, for values that you enter. It explains what epsilon
+    guarantees and what epsilon was spent on, and what is assumed to be public. Folded away, or open
+    with a certificate, is which accuracy, or error, is certain if training records were poisoned.
+    The page is one file that works offline and contacts no server.
 
     The page is built from the model file alone, so it reveals no more than the model, unless you
     add a certificate.
@@ -45,13 +46,14 @@ def report(
 
     from privatree.model import read_release
     from privatree.report import html_report
-    from privatree.robustness import AccuracyCertificate
+    from privatree.robustness import AccuracyCertificate, ErrorCertificate
 
     loaded = read_release(model)
     if certificate is None:
         _mention_certificate_for_report(model)
     with show_spinner("Writing the page"):
-        added = None if certificate is None else AccuracyCertificate.load(certificate)
+        kind = AccuracyCertificate if loaded.schema_.target is None else ErrorCertificate
+        added = None if certificate is None else kind.load(certificate)
         page = html_report(loaded, added)
     write_output(output, page, private=certificate is not None)
     typer.echo(f"Wrote {output}. Open it in a browser.", err=True)

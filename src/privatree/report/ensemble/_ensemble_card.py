@@ -5,6 +5,7 @@ from __future__ import annotations
 from privatree.export import name_text
 from privatree.model import EnsembleRelease
 from privatree.report._card_text import CardParts, escape_card_markdown
+from privatree.report._summary import ModelSummary
 from privatree.report.ensemble._ensemble_page import EnsembleParts, ensemble_page
 
 _MAX_ROWS = 15
@@ -26,16 +27,23 @@ def ensemble_card(released: EnsembleRelease) -> CardParts:
         tag="boosting",
         kind="An ensemble",
         size=f"It is the sum of {rounds}, each a function of {features}.",
-        sections=(f"## Terms\n\n{_terms_text(own)}",),
+        sections=(f"## Terms\n\n{_terms_text(own, page.summary)}",),
     )
 
 
-def _terms_text(own: EnsembleParts) -> str:
+def _terms_text(own: EnsembleParts, summary: ModelSummary) -> str:
     """Explain the terms, and list the strongest in a table."""
     if own.terms is None:
         return _NO_TERMS
-    classes = own.ensemble.schema.classes
-    if len(classes) == 2:
+    classes, target = own.ensemble.schema.classes, summary.target
+    if target is not None and target.log:
+        mean = f"{own.terms.intercept[0]:+.{own.digits + 1}f}"
+        sums = f"The logarithm of 1 + {target.called} is {mean} plus one value per term."
+        start = f"Where all terms are 0, the prediction is {own.start[0]}."
+    elif target is not None:
+        sums = f"The prediction is {own.start[0]} plus one value per term, in the units of"
+        start = f"{target.called}. A sum outside the range counts as its nearer end."
+    elif len(classes) == 2:
         label = name_text(classes[1])
         sums = f"The log-odds of {label} are {own.terms.intercept[0]:+.2f} plus one value per term."
         start = f"Where all terms are 0, the probability of {label} is {own.start[1]}."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from privatree.errors import ParameterError
-from privatree.export import share_text
+from privatree.export import share_text, value_text
 from privatree.model import EnsembleRelease
 from privatree.model.ensemble import Ensemble
 from privatree.model.terms import Terms, ensemble_terms
@@ -22,7 +22,12 @@ from privatree.report.ensemble._budget_parts import (
     ensemble_budget_parts,
 )
 from privatree.report.ensemble._script_data import ensemble_script_data, terms_that_fit
-from privatree.report.ensemble._term_rows import TermRow, is_beyond_chance, term_rows
+from privatree.report.ensemble._term_rows import (
+    TermRow,
+    effect_digits,
+    is_beyond_chance,
+    term_rows,
+)
 
 MAX_TERM_ROWS = 200
 """Largest number of terms in the table of the page."""
@@ -46,8 +51,11 @@ class EnsembleParts:
     """Number of terms of one, two and three features."""
     n_beyond: int
     """Number of terms that are somewhere beyond pure chance."""
+    digits: int
+    """Digits behind the point of an effect."""
     start: tuple[str, ...]
-    """Probability of each class where all terms are 0, and so each score is its mean."""
+    """Where all terms are 0, and so each score is its mean: the probability of each class, or the
+    prediction."""
     rows: tuple[TermRow, ...]
     budget: BudgetBar
     ranges: tuple[DrawnRange, ...]
@@ -74,12 +82,13 @@ def ensemble_page(released: EnsembleRelease, certificate: Any = None) -> ReportP
         n_terms=len(shown_terms),
         n_of_order=_count_orders(terms),
         n_beyond=0 if terms is None else sum(map(is_beyond_chance, terms)),
+        digits=0 if terms is None else effect_digits(terms),
         start=() if terms is None else _start_texts(terms),
         rows=() if terms is None else term_rows(terms, MAX_TERM_ROWS),
         budget=budget_bar(ensemble_budget_parts(privacy), privacy),
         ranges=drawn_ranges(privacy),
     )
-    data = ensemble_script_data(ensemble, terms, shown_terms)
+    data = ensemble_script_data(ensemble, summary.target, terms, shown_terms)
     certificates = {"certificate": certificate_data(summary.certificate, privacy.words)}
     return ReportPage(summary, own, data | certificates)
 
@@ -97,8 +106,10 @@ def _count_orders(terms: Terms | None) -> tuple[int, int, int]:
 
 
 def _start_texts(terms: Terms) -> tuple[str, ...]:
-    """Return the probabilities of a record for which every term is 0."""
-    scores = terms.intercept
+    """Return the probabilities, or the prediction, of a record for which every term is 0."""
+    scores, target = terms.intercept, terms.schema.target
+    if target is not None:
+        return (value_text(target, float(target.of_score(scores[0]))),)
     if len(scores) == 1:
         scores = np.array([0.0, scores[0]])
     powers = np.exp(scores - scores.max())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,18 +13,25 @@ from numpy.typing import NDArray
 from privatree.export import name_text
 from privatree.model.ensemble import Ensemble
 from privatree.model.terms import Axis, Term, Terms
-from privatree.report._schema_table import form_feature_data
-from privatree.report.ensemble._term_rows import ShownCuts, shown_cuts
+from privatree.report._schema_table import TargetSummary, form_feature_data
+from privatree.report.ensemble._term_rows import ShownCuts, effect_digits, shown_cuts
 from privatree.schema import Categorical
 
 Groupings = dict[tuple[int, ...], int]
 """The cells of the codes of categories, with their places in the list of the page."""
 _DECIMALS = 12
-"""Decimals of an effect: the sum of hundreds of terms then is exact to a billionth."""
+"""Decimals of an effect on log-odds: the sum of hundreds of terms then is exact to a billionth."""
+_DIGITS = 14
+"""Digits of an effect on a number, below the largest possible sum of all effects."""
+_MAX_DECIMALS = 300
+"""Largest power of ten that effects are rounded to."""
 
 
 def ensemble_script_data(
-    ensemble: Ensemble, terms: Terms | None, shown_terms: Sequence[int]
+    ensemble: Ensemble,
+    target: TargetSummary | None,
+    terms: Terms | None,
+    shown_terms: Sequence[int],
 ) -> dict[str, Any]:
     """Return the terms at some places for the script of the page, and the features in use."""
     used, shown = ensemble.used_features, shown_cuts(ensemble)
@@ -32,8 +41,11 @@ def ensemble_script_data(
     found = () if terms is None else terms.kept
     groupings: Groupings = {}
     return {
+        "target": None if target is None else asdict(target),
+        "digits": 0 if terms is None else effect_digits(terms),
         "classes": [name_text(label) for label in ensemble.schema.classes],
         "start": [] if terms is None else _start_scores(terms).tolist(),
+        "origin": ensemble.start,
         "unit": _score_unit(ensemble),
         "features": [
             form_feature_data(*features[position])
@@ -72,12 +84,12 @@ def _start_scores(terms: Terms) -> NDArray[np.float64]:
 
 
 def _score_unit(ensemble: Ensemble) -> float:
-    """Return a number of which the scores of all records are multiples.
+    """Return a number so that the scores of all records are its multiples plus the start.
 
     With more than two classes, they are scores less their mean.
     """
     n_classes = len(ensemble.schema.classes)
-    return ensemble.step if n_classes == 2 else ensemble.step / (2 * n_classes)
+    return ensemble.step if ensemble.has_one_score else ensemble.step / (2 * n_classes)
 
 
 def _axis_data(ensemble: Ensemble, position: int, shown: ShownCuts) -> dict[str, Any]:
@@ -108,7 +120,7 @@ def _term_data(
         "features": own,
         "cells": [_cells_data(axis, ensemble, used[place], groupings) for axis, place in pairs],
         "shape": [axis.n_cells for axis in term.axes],
-        "effects": _rounded(term.effect),
+        "effects": _rounded(term.effect, _decimals(ensemble)),
         "band": None if term.band is None else [_digits(x, 11) for x in term.band.ravel().tolist()],
         "strength": _digits(term.strength, 6),
         "typical": _digits(term.typical, 6),
@@ -137,8 +149,16 @@ def _grouping(axis: Axis) -> tuple[int, ...] | None:
     return tuple(axis.cell_of_code.tolist())
 
 
-def _rounded(values: NDArray[np.float64]) -> list[float]:
-    return list((np.round(values, _DECIMALS).ravel() + 0.0).tolist())  # without minus zeros
+def _decimals(ensemble: Ensemble) -> int:
+    """Return the decimals that the effects of an ensemble are rounded to."""
+    if ensemble.schema.target is None:
+        return _DECIMALS
+    most = ensemble.step * sum(sum(one.amounts) for one in ensemble.rounds)
+    return int(np.clip(_DIGITS - Decimal(most).adjusted(), -_MAX_DECIMALS, _MAX_DECIMALS))
+
+
+def _rounded(values: NDArray[np.float64], decimals: int) -> list[float]:
+    return list((np.round(values, decimals).ravel() + 0.0).tolist())  # without minus zeros
 
 
 def _digits(value: float, digits: int) -> float:

@@ -12,8 +12,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.export import name_text, node_texts, share_text, support_text
+from privatree.export import (
+    name_text,
+    node_texts,
+    outcome_text,
+    share_text,
+    support_text,
+    value_places,
+)
 from privatree.model import Tree
+from privatree.report.tree._leaf_numbers import leaf_columns
 
 MAX_ENDS = 260
 """Maximum number of drawn leaves and cut-off splits."""
@@ -42,7 +50,9 @@ class NodeBox:
     A box of the kind "more" is a split whose children are not drawn. `answer` is the answer to the
     parent's question that leads to this node. `detail` is the rest of the question, or the
     probability of the class. `question` is the whole text of the node. `label` is the class code of
-    a leaf, and -1 for a split. `support` is empty if no counts were released.
+    a leaf, and -1 otherwise. `place` says where the number of a leaf is between the smallest and
+    the largest, in per cent, and `columns` are its noisy distribution; both are empty otherwise.
+    `support` is empty if no counts were released.
     """
 
     node: int
@@ -53,6 +63,8 @@ class NodeBox:
     question: str
     label: int
     bar: tuple[BarPart, ...]
+    place: str
+    columns: tuple[str, ...]
     support: str
     has_support: bool
     n_leaves: int
@@ -93,6 +105,7 @@ class _DrawnTree:
         self._tree = tree
         self._texts, self._n_leaves = node_texts(tree), tree.leaf_counts()
         self._is_cut = (tree.feature >= 0) & (tree.depths() == levels)
+        self._places = value_places(tree)
         self._open = _nodes_open_at_first(tree, self._is_cut)
         self._answers: dict[int, Literal["yes", "no"]] = dict.fromkeys(tree.left.tolist(), "yes")
         self._answers |= dict.fromkeys(tree.right.tolist(), "no")
@@ -100,8 +113,11 @@ class _DrawnTree:
     def make_box(self, node: int, boxes: dict[int, NodeBox]) -> NodeBox:
         tree, is_split = self._tree, bool(self._tree.feature[node] >= 0)
         is_cut, label = bool(self._is_cut[node]), int(tree.label[node])
-        names = tree.schema.names if is_split else tree.schema.classes
-        name = name_text(names[tree.feature[node] if is_split else label])
+        is_number = not is_split and tree.value is not None
+        if is_split:
+            name = name_text(tree.schema.names[tree.feature[node]])
+        else:
+            name = outcome_text(tree, node)
         return NodeBox(
             node=node,
             kind="more" if is_cut else "split" if is_split else "leaf",
@@ -113,6 +129,8 @@ class _DrawnTree:
             question=self._texts[node],
             label=label,
             bar=() if is_split else _drawn_leaf_bar(tree, node),
+            place=f"{100 * self._places[node]:.0f}" if is_number else "",
+            columns=() if is_split else leaf_columns(tree, node),
             support="" if is_split else support_text(tree, node),
             has_support=is_split or tree.has_support(node),
             n_leaves=int(self._n_leaves[node]),
@@ -183,8 +201,11 @@ def _levels_that_fit_drawing(tree: Tree) -> int:
 
 
 def _drawn_leaf_width(tree: Tree) -> int:
-    """Return a width that fits the longest class name, within limits."""
-    longest = max(len(name_text(label)) for label in tree.schema.classes)
+    """Return a width that fits the longest class name, or number, within limits."""
+    if tree.value is None:
+        longest = max(len(name_text(label)) for label in tree.schema.classes)
+    else:
+        longest = max(len(outcome_text(tree, leaf)) for leaf in tree.leaves.tolist())
     if tree.probability is not None:
         longest += 7
     width = int(np.clip(round(_LEAF_PADDING + longest * _CHARACTER_WIDTH), *_LEAF_WIDTHS))

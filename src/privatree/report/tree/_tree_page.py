@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from privatree.export import PathSpend, budget_path_bars, rules, support_text
+from privatree.export import PathSpend, budget_path_bars, rules, support_text, value_places
 from privatree.model import Tree, TreeRelease
 from privatree.report._budget_bar import MAX_SEGMENTS, BudgetBar, BudgetPart, budget_bar
 from privatree.report._page import ReportPage, certificate_data
 from privatree.report._shown_names import shorten_shown_schema
 from privatree.report._summary import summarize_model
+from privatree.report.tree._leaf_numbers import NumberScale, number_scale
 from privatree.report.tree._script_data import tree_script_data
 from privatree.report.tree._tree_drawing import TreeDrawing, draw_report_tree
 from privatree.schema import Categorical
@@ -23,10 +24,14 @@ MAX_NAMES_IN_RULES = 200_000
 
 @dataclass(frozen=True)
 class RuleSentence:
-    """A rule in three parts: its condition, its prediction and the noisy number of records."""
+    """A rule in three parts: its condition, its prediction and the noisy number of records.
+
+    Of a tree that predicts a number, `place` is that of the leaf's box, and `label` is -1.
+    """
 
     leaf: int
     label: int
+    place: str
     condition: str
     answer: str
     support: str
@@ -42,6 +47,7 @@ class TreeParts:
     """Whether a leaf has few or no records."""
     budget: BudgetBar
     drawing: TreeDrawing
+    numbers: NumberScale | None
     rules: tuple[RuleSentence, ...]
 
 
@@ -62,10 +68,11 @@ def tree_page(released: TreeRelease, certificate: Any = None) -> ReportPage:
             privacy,
         ),
         drawing=draw_report_tree(tree),
+        numbers=number_scale(tree),
         rules=_rules_for_page(tree),
     )
     certificates = {"certificate": certificate_data(summary.certificate, privacy.words)}
-    return ReportPage(summary, own, tree_script_data(tree) | certificates)
+    return ReportPage(summary, own, tree_script_data(tree, summary.target) | certificates)
 
 
 def _rules_for_page(tree: Tree) -> tuple[RuleSentence, ...]:
@@ -79,7 +86,7 @@ def _rules_for_page(tree: Tree) -> tuple[RuleSentence, ...]:
         n_names[node] = len(feature.categories) if isinstance(feature, Categorical) else 1
     if int(tree.path_sums(n_names)[tree.leaves].sum()) > MAX_NAMES_IN_RULES:
         return ()
-    sentences = []
+    sentences, places = [], value_places(tree)
     for rule in rules(tree):
         end = len(f"If {' and '.join(rule.conditions)}, ") if rule.conditions else len("Always ")
         label, support = int(tree.label[rule.leaf]), support_text(tree, rule.leaf)
@@ -89,6 +96,7 @@ def _rules_for_page(tree: Tree) -> tuple[RuleSentence, ...]:
             RuleSentence(
                 rule.leaf,
                 label,
+                "" if tree.value is None else f"{100 * places[rule.leaf]:.0f}",
                 text[:end],
                 text[end:start],
                 text[start:].strip(),

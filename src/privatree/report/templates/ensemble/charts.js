@@ -99,7 +99,9 @@ function recordNumber(term, axis, record) {
   return value === null ? null : Math.min(feature.high, Math.max(feature.low, value));
 }
 
-function effectTick(tick, low, high) { return signed(tick, high - low < 1 ? 2 : 1); }
+function effectTick(tick, low, high) {
+  return signed(tick, Math.min(20, Math.max(NUMBER ? 0 : 1, 1 - exponentOf(high - low))));
+}
 
 function effectTicks(picture, look, low, high, y) {
   ticks(low, high, look.large ? 6 : 4).forEach((tick) => {

@@ -8,7 +8,7 @@ let record = null, nShown = FEW, showsWeak = false, sameScale = false, listed = 
 function strengthText(term) {
   const beyond = term.beyond === null ? "direction declared"
     : term.beyond === 0 ? "within chance" : "beyond chance for " + percent(term.beyond) + " of values";
-  return "strength " + term.strength.toPrecision(2) + ", " + beyond;
+  return "strength " + shortNumber(Number(term.strength.toPrecision(2))) + ", " + beyond;
 }
 
 const total = data.strength || 1;
@@ -37,7 +37,7 @@ function cardOf(term, shared) {
 /* The scale of a heat map, in numbers. */
 function heatKey(term, shared) {
   const most = Math.max(...(shared || extent([term])).map(Math.abs));
-  return element("span", [element("span", MINUS + most.toFixed(2)), element("span", "", "ramp"), element("span", "+" + most.toFixed(2))], "heat-key");
+  return element("span", [element("span", signed(-most)), element("span", "", "ramp"), element("span", signed(most))], "heat-key");
 }
 
 /* --- which terms are shown ---------------------------------------------------------------------- */
@@ -79,8 +79,8 @@ function showPairsNote() {
   const typical = Math.sqrt(left.reduce((sum, term) => sum + term.typical ** 2, 0));
   const most = left.reduce((sum, term) => sum + term.largest, 0);
   byId("pairs-said").textContent = left.length === 0 ? ""
-    : "Without the other " + left.length + ", " + (TWO ? "the log-odds" : "a score") + " would typically change by "
-      + typical.toFixed(2) + ", and never by more than " + most.toFixed(2) + "." + (form ? " Predictions on this page always count all terms." : "");
+    : "Without the other " + left.length + ", " + scoreName() + " would typically change by "
+      + size(typical) + ", and never by more than " + size(most) + "." + (form ? " Predictions on this page always count all terms." : "");
 }
 
 /* --- one term, large ------------------------------------------------------------------------------ */
@@ -99,7 +99,7 @@ function showLarge() {
   const term = opened, place = data.terms.indexOf(term);
   byId("large-title").replaceChildren(element("bdi", titleOf(term)));
   const shares = term.features.map((at) => data.features[at].name + " has " + percent(data.features[at].share) + " of all strengths");
-  byId("large-facts").textContent = "Strength " + term.strength.toPrecision(3) + ": place " + (term.place + 1) + " of " + data.n_terms
+  byId("large-facts").textContent = "Strength " + shortNumber(Number(term.strength.toPrecision(3))) + ": place " + (term.place + 1) + " of " + data.n_terms
     + ", " + percent(term.strength / total) + " of all. " + (term.beyond === null ? "Its direction was declared, so there is no band of chance."
     : term.beyond === 0 ? "Nowhere beyond chance." : "Beyond chance for " + percent(term.beyond) + " of the values that the schema allows.")
     + " With all of its terms, " + shares.join(", and ") + ".";
@@ -125,12 +125,19 @@ function axisNames(term) {
   return element("p", ["Horizontal: ", element("bdi", across), " · vertical: ", element("bdi", upright)], "axis-names quiet");
 }
 
+/* What an effect does to the odds of a class, or to a number. */
+function meaningOf(effect) {
+  const factor = Math.exp(effect).toPrecision(3);
+  if (TWO) return ", odds of " + data.classes[1] + " times " + factor;
+  if (!NUMBER) return " for " + data.classes[about];
+  return data.target.log ? ", 1 + " + data.target.called + " times " + factor : "";
+}
+
 function readoutText(term, flat) {
   const effect = effectAt(term, flat), chance = bandAt(term, flat);
-  const odds = TWO ? ", odds of " + data.classes[1] + " times " + Math.exp(effect).toPrecision(3) : " for " + data.classes[about];
-  const band = chance === null ? "" : isWithin(term, flat) ? "; chance alone explains up to ±" + chance.toFixed(2)
-    : "; beyond the ±" + chance.toFixed(2) + " of chance";
-  return conditionText(term, flat) + ": " + signed(effect) + odds + band + ".";
+  const band = chance === null ? "" : isWithin(term, flat) ? "; chance alone explains up to ±" + size(chance)
+    : "; beyond the ±" + size(chance) + " of chance";
+  return conditionText(term, flat) + ": " + signed(effect) + meaningOf(effect) + band + ".";
 }
 
 function notesOf(term) {
@@ -139,7 +146,7 @@ function notesOf(term) {
     const feature = data.features[at];
     if (feature.interval) notes.push("An interval of " + feature.name + " was released with the model: " + intervalTexts(feature).join(" to ") + ". It was drawn with noise, and probably has most of the records."
       + (isBent(feature) ? " The axis is bent: the interval, with dotted lines at its ends, has half of it, and beyond it the axis is logarithmic." : ""));
-    if (feature.direction) notes.push(feature.name + " was declared to " + (feature.direction > 0 ? "never lower" : "never raise") + " the probability of " + data.classes[1] + ".");
+    if (feature.direction) notes.push(feature.name + " was declared to " + (feature.direction > 0 ? "never lower" : "never raise") + (NUMBER ? " the prediction." : " the probability of " + data.classes[1] + "."));
   });
   if (term.features.length === 2) notes.push("A pair shows what remains when both features have their own terms. Numbers that chance explains are slanted.");
   if (term.features.length === 1 && data.features[term.features[0]].names && term.shape[0] > 200) notes.push("The chart has the 200 categories with the largest effects.");
@@ -160,7 +167,7 @@ function tableOf(term) {
   const rows = flats.map((flat) => {
     const chance = bandAt(term, flat);
     return element("tr", [...cellsOfFlat(term, flat).map((cell, axis) => element("td", element("bdi", words[axis][cell]))),
-      element("td", signed(effectAt(term, flat), 3)), element("td", chance === null ? "" : "±" + chance.toFixed(3))]);
+      element("td", signed(effectAt(term, flat), data.digits + 1)), element("td", chance === null ? "" : "±" + size(chance, data.digits + 1))]);
   });
   const caption = n > MOST_ROWS ? "The " + MOST_ROWS + " largest of " + n + " values of " : "Values of ";
   return element("table", [element("caption", caption + titleOf(term), "hidden"), element("thead", element("tr", head)), element("tbody", rows)], "values");

@@ -9,7 +9,7 @@ function pushes() {
     .sort((a, b) => Math.abs(b.effect) - Math.abs(a.effect));
 }
 
-function startOf() { return data.start[TWO ? 0 : about]; }
+function startOf() { return data.start[ONE_SCORE ? 0 : about]; }
 
 function valuesText(term) {
   return term.features.map((place) => valueText(place, record)).join(", ");
@@ -25,10 +25,8 @@ function barRow(words, value, from, to, scale, kind) {
 
 function showRecord() {
   if (!form || record === null) return;
-  const scores = scoresOf(record), shares = probabilities(scores), label = scores.indexOf(Math.max(...scores));
-  prediction.dataset.probability = JSON.stringify(shares);
-  prediction.replaceChildren(element("span", "Prediction for this record:", "word"),
-    element("span", element("bdi", data.classes[label]), "label c" + (label % 8)), shareBars(shares));
+  const scores = scoresOf(record);
+  prediction.replaceChildren(element("span", "Prediction for this record:", "word"), ...answerOf(scores));
   const all = pushes(), shown = all.slice(0, MOST_BARS), rest = all.slice(MOST_BARS);
   const start = startOf(), steps = shown.map((push) => push.effect);
   if (rest.length) steps.push(rest.reduce((sum, push) => sum + push.effect, 0));
@@ -36,7 +34,7 @@ function showRecord() {
   const ends = [start, ...steps.map((step) => (at += step))];
   const low = Math.min(...ends), high = Math.max(...ends), room = 0.04 * (high - low || 1);
   const scale = (score) => 100 * (score - low + room) / (high - low + 2 * room);
-  const chance = (score) => (TWO ? percent(1 / (1 + Math.exp(-score))) : signed(score));
+  const chance = (score) => (NUMBER ? targetText(targetOf(score)) : TWO ? percent(1 / (1 + Math.exp(-score))) : signed(score));
   const pin = (score) => barRow("", "", score, score, scale, "pin").children[1];
   const row = (words, value, score, kind) => element("li", [element("span", words, "what"), pin(score), element("span", value, "push")], kind);
   const items = [row("Where it starts", chance(start), start, "end")];
@@ -52,26 +50,51 @@ function showRecord() {
   }
   items.push(row("This record", chance(ends[ends.length - 1]), ends[ends.length - 1], "end"));
   byId("waterfall").hidden = false;
-  byId("waterfall-title").replaceChildren("What moves ", element("bdi", data.classes[about]));
-  byId("sentence").replaceChildren(...sentenceOf(shares[about], start, shown));
+  byId("waterfall-title").replaceChildren("What moves ", element("bdi", NUMBER ? data.target.called : data.classes[about]));
+  byId("sentence").replaceChildren(...sentenceOf(chanceOf(scores), chance(start), shown));
   byId("steps").replaceChildren(...items);
-  byId("waterfall-note").textContent = TWO
+  byId("waterfall-note").textContent = NUMBER ? numberNote(ends[ends.length - 1]) : TWO
     ? "Bars are log-odds: +0.69 doubles the odds, " + MINUS + "0.69 halves them. It starts where all terms are 0: the mean over all values that the schema allows, which says nothing of how frequent the class is."
     : "Bars are scores of the class, compared with the average of all classes. The probabilities follow from the scores of all classes.";
 }
 
-/* One sentence: the probability, and the terms that raise and lower it most. */
-function sentenceOf(share, start, shown) {
+/* The class with the largest score and all probabilities, or the number. */
+function answerOf(scores) {
+  if (NUMBER) {
+    const value = targetOf(scores[0]);
+    prediction.dataset.value = String(value);
+    return [element("span", targetText(value), "label c0"), element("bdi", data.target.called, "word")];
+  }
+  const shares = probabilities(scores), label = scores.indexOf(Math.max(...scores));
+  prediction.dataset.probability = JSON.stringify(shares);
+  return [element("span", element("bdi", data.classes[label]), "label c" + (label % 8)), shareBars(shares)];
+}
+
+/* The probability of the chosen class, or the number, in words. */
+function chanceOf(scores) { return NUMBER ? targetText(targetOf(scores[0])) : percent(probabilities(scores)[about]); }
+
+/* What the bars of a number are, and whether their sum is outside the range. */
+function numberNote(score) {
+  const { called, log, ends: [low, high] } = data.target, value = log ? Math.expm1(score) : score;
+  return (log ? "Bars are logarithms of 1 + " + called + ": +0.69 doubles it, " + MINUS + "0.69 halves it."
+    : "Bars are in the units of " + called + ".")
+    + " It starts where all terms are 0: the mean over all values that the schema allows, which says nothing of how frequent they are."
+    + (value < low || value > high ? " The sum is outside the range of " + called + ", so the prediction is the nearer end." : "");
+}
+
+/* One sentence: the probability or the number, and the terms that raise and lower it most. */
+function sentenceOf(chance, start, shown) {
   const said = (sign) => shown.filter((push) => Math.sign(push.effect) === sign).slice(0, 3)
     .map((push) => titleOf(push.term) + " (" + valuesText(push.term) + ")");
   const joined = (names) => (names.length > 1 ? names.slice(0, -1).join(", ") + " and " + names[names.length - 1] : names[0]);
   const up = said(1), down = said(-1);
-  const parts = ["The probability of ", element("bdi", data.classes[about]), " is " + percent(share)];
-  if (TWO) parts.push(". It starts at " + percent(1 / (1 + Math.exp(-start))));
+  const parts = NUMBER ? ["The prediction is " + chance]
+    : ["The probability of ", element("bdi", data.classes[about]), " is " + chance];
+  if (ONE_SCORE) parts.push(". It starts at " + start);
   const causes = [];
   if (up.length) causes.push("raised most by " + joined(up));
   if (down.length) causes.push("lowered most by " + joined(down));
-  if (causes.length) parts.push((TWO ? "; it is " : ". Its score is ") + causes.join(", and "));
+  if (causes.length) parts.push((ONE_SCORE ? "; it is " : ". Its score is ") + causes.join(", and "));
   return [...parts, "."];
 }
 
@@ -80,6 +103,7 @@ if (data.terms.length && byId("browse")) {
   startForm((typed) => { record = typed; showGrid(); showRecord(); }, () => {
     record = null;
     delete prediction.dataset.probability;
+    delete prediction.dataset.value;
     prediction.replaceChildren(element("span", "No record yet.", "result-empty"));
     byId("waterfall").hidden = true;
     showGrid();

@@ -1,6 +1,7 @@
 /* --- terms: their cells, values and words -------------------------------------------------- */
 
 const MINUS = "\u2212", N_CLASSES = data.classes.length, TWO = N_CLASSES === 2;
+const NUMBER = data.target !== null, ONE_SCORE = TWO || NUMBER;
 const plain = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 let about = TWO ? 1 : 0; /* the class that the charts are about */
@@ -11,8 +12,12 @@ function shortNumber(value) {
   return text.replace("-", MINUS);
 }
 
-function signed(value, digits = 2) {
-  const text = Math.abs(value).toFixed(digits);
+function size(value, digits = data.digits) {
+  return Math.abs(value) < 1e6 ? Math.abs(value).toFixed(digits) : shortNumber(Math.abs(value));
+}
+
+function signed(value, digits = data.digits) {
+  const text = size(value, digits);
   return Number(text) === 0 ? text : (value < 0 ? MINUS : "+") + text;
 }
 
@@ -29,11 +34,11 @@ function flatPlace(term, cells) {
 }
 
 /* What a term adds for a class, without what it adds for all classes alike. */
-function effectAt(term, flat, label = about) { return term.effects[TWO ? flat : flat * N_CLASSES + label]; }
+function effectAt(term, flat, label = about) { return term.effects[ONE_SCORE ? flat : flat * N_CLASSES + label]; }
 
 function bandAt(term, flat, label = about) {
   if (!term.band) return null;
-  return term.band[TWO ? flat : flat * N_CLASSES + label];
+  return term.band[ONE_SCORE ? flat : flat * N_CLASSES + label];
 }
 
 /* Whether chance explains an effect; one that is as large as its band is not beyond it. */
@@ -141,16 +146,39 @@ function placeOf(term, record) {
   return term.shape.map((n, axis) => cellOf(term, axis, record));
 }
 
-/* The score of each class; two classes have the score 0 and the log-odds. Scores are multiples of a
-   unit. Without their rounding errors, ties are ties, as in predict. */
+/* The score of each class; two classes have the score 0 and the log-odds. For a number there is one.
+   Scores are an origin plus multiples of a unit. Without their rounding errors, ties are ties, as in
+   predict. */
 function scoresOf(record) {
   const scores = [...data.start];
   data.terms.forEach((term) => {
     const flat = flatPlace(term, placeOf(term, record));
     scores.forEach((_, i) => { scores[i] += term.effects[flat * scores.length + i]; });
   });
-  const exact = scores.map((score) => Math.round(score / data.unit) * data.unit);
+  const exact = scores.map((score) => data.origin + Math.round((score - data.origin) / data.unit) * data.unit);
   return TWO ? [0, ...exact] : exact;
+}
+
+/* The predicted number of a score, as in predict. */
+function targetOf(score) {
+  const [low, high] = data.target.ends;
+  return Math.min(high, Math.max(low, data.target.log ? Math.expm1(score) : score));
+}
+
+function exponentOf(value) { return Number(value.toExponential().split("e")[1]); }
+
+/* A predicted number with four digits, or more where the range is far from 0. */
+function targetText(value) {
+  const [low, high] = data.target.ends, exponent = exponentOf(value);
+  const digits = value === 0 ? 1 : exponent - Math.min(exponent, exponentOf(high - low)) + 4;
+  return String(Number(value.toPrecision(Math.min(digits, 100)))).replace("-", MINUS);
+}
+
+/* What the terms add to: the score of a class, or a number, or its logarithm. */
+function scoreName() {
+  if (TWO) return "the log-odds";
+  if (!NUMBER) return "a score";
+  return data.target.log ? "the logarithm of 1 + " + data.target.called : data.target.called;
 }
 
 function probabilities(scores) {

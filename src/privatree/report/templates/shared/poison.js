@@ -6,13 +6,30 @@ function startPoison(table) {
   const sources = [...document.querySelectorAll("input[name=source]")];
   const whole = new Intl.NumberFormat("en");
 
-  /* Figures are rounded down. */
-  function score(steps) { return (steps / table.steps * 100).toFixed(steps % 100 ? 2 : 0) + "%"; }
+  const isError = table.range !== null, what = isError ? "error" : "accuracy";
+  const exponentOf = (value) => Number(value.toExponential().split("e")[1]);
+
+  /* An error with four digits, or fewer if it is a very small part of the range; rounded up. */
+  function errorText(error) {
+    if (error <= 0) return "0";
+    const last = Math.max(exponentOf(error) - 3, exponentOf(table.range) - 6);
+    const unit = Math.pow(10, Math.abs(last)), inUnits = last < 0 ? error * unit : error / unit;
+    const count = Math.ceil(inUnits * (1 - 1e-12));
+    return last < 0 ? String(Number((count / unit).toFixed(Math.min(-last, 100)))) : String(count * unit);
+  }
+
+  /* An accuracy in per cent, rounded down. An error is the share of the range that is left. */
+  function score(steps) {
+    if (isError) return errorText(table.range * ((table.steps - steps) / table.steps));
+    return (steps / table.steps * 100).toFixed(steps % 100 ? 2 : 0) + "%";
+  }
 
   function fromFile() { return sources.some((source) => source.checked && source.value === "file"); }
 
+  /* What is typed in, as an accuracy. */
   function typedAccuracy() {
     const text = start.value.trim().replace(",", ".");
+    if (isError) return /^[0-9.]+(e[+-]?[0-9]+)?$/i.test(text) ? 1 - Number(text) / table.range : NaN;
     if (!/^[0-9.]+%?$/.test(text)) return NaN;
     return text.endsWith("%") ? Number(text.slice(0, -1)) / 100 : Number(text);
   }
@@ -34,7 +51,7 @@ function startPoison(table) {
   function guaranteed(row, column) { return table.rows[row][column] || 0; }
   function paper(row, column) { return Math.floor(table.starts[row] * table.paper[column]); }
 
-  const PLOT = { left: 64, right: 622, top: 14, bottom: 292 };
+  const PLOT = { left: isError ? 76 : 64, right: 622, top: 14, bottom: 292 };
 
   /* Between two numbers of edits the worse figure holds, so the curve has steps. */
   function staircase(values, x, y, columns) {
@@ -48,12 +65,12 @@ function startPoison(table) {
     if (columns < 3 || columns > table.edits.length) columns = table.edits.length;
     const last = table.edits[columns - 1];
     const x = (edits) => PLOT.left + (PLOT.right - PLOT.left) * edits / last;
-    const y = (steps) => PLOT.bottom - (PLOT.bottom - PLOT.top) * steps / table.steps;
+    const y = (steps) => PLOT.bottom - (PLOT.bottom - PLOT.top) * (isError ? table.steps - steps : steps) / table.steps;
     const parts = [];
     for (let quarter = 0; quarter <= 4; quarter += 1) {
-      const at = y(quarter * table.steps / 4);
+      const at = y((isError ? 4 - quarter : quarter) * table.steps / 4);
       parts.push(svg("line", { class: "grid", x1: PLOT.left, x2: PLOT.right, y1: at, y2: at }));
-      parts.push(svg("text", { x: PLOT.left - 8, y: at + 4, "text-anchor": "end" }, quarter * 25 + "%"));
+      parts.push(svg("text", { x: PLOT.left - 8, y: at + 4, "text-anchor": "end" }, isError ? errorText(table.range * quarter / 4) : quarter * 25 + "%"));
     }
     const size = Math.pow(10, Math.floor(Math.log10(last))), spacing = [0.2, 0.5, 1].map((f) => f * size)
       .find((s) => last / s <= 6 && s >= 1) || Math.max(1, size);
@@ -64,16 +81,16 @@ function startPoison(table) {
       table.edited[1] + " added or removed"));
     const ours = table.edits.map((number, i) => guaranteed(row, i));
     const line = staircase(ours, x, y, columns);
-    parts.push(svg("path", { class: "area", d: line + "V" + y(0) + "H" + x(0) + "Z" }));
+    parts.push(svg("path", { class: "area", d: line + "V" + PLOT.bottom + "H" + x(0) + "Z" }));
     parts.push(svg("path", { class: "paper", d: staircase(table.edits.map((number, i) => paper(row, i)), x, y, columns) }));
     parts.push(svg("path", { class: "ours", d: line }));
     const at = x(table.edits[column]), height = y(ours[column]);
     parts.push(svg("line", { class: "marker", x1: at, x2: at, y1: PLOT.top, y2: PLOT.bottom }));
     parts.push(svg("circle", { class: "dot", cx: at, cy: height, r: 6 }));
     const whose = whoseAccuracy(row);
-    if (whose) parts.push(svg("text", { class: "whose", x: PLOT.right, y: PLOT.top + 24, "text-anchor": "end" }, whose));
+    if (whose) parts.push(svg("text", { class: "whose", x: PLOT.right, y: isError ? PLOT.bottom - 12 : PLOT.top + 24, "text-anchor": "end" }, whose));
     curve.setAttribute("aria-label", (whose ? whose + ": g" : "G")
-      + "uaranteed expected accuracy against the number of poisoned " + table.edited[1]);
+      + "uaranteed expected " + what + " against the number of poisoned " + table.edited[1]);
     curve.replaceChildren(...parts);
   }
 
@@ -91,6 +108,7 @@ function startPoison(table) {
 
   /* A guarantee with its condition before it, so that they are read together. */
   function conditionalFigure(row, edits, steps) {
+    if (isError) return conditionalError(row, edits, steps);
     const share = score(table.starts[row]);
     const assumption = isExample()
       ? ["If " + share + " of predictions were right on average without poison (", element("strong", "an example, not measured"), "),"]
@@ -106,19 +124,35 @@ function startPoison(table) {
     return [...(isExample() ? [element("span", "example", "badge example")] : []), element("span", assumption, "what if"), ...then];
   }
 
+  /* The same for an error. Where nothing is guaranteed, it can be as large as the range. */
+  function conditionalError(row, edits, steps) {
+    const example = isExample(), verb = example ? " were " : " is ";
+    const whose = example ? element("strong", "an example, not measured")
+      : element("strong", [element("span", "your", "on-screen"), element("span", "an", "on-paper"), " assumption, not measured"]);
+    const condition = ["If the mean absolute error of ", element("bdi", data.target.called), verb + score(table.starts[row]) + " on average without poison (", whose, "),"];
+    const then = "then it " + (example ? "would be" : "is") + (edits === 0 || steps === 0 ? "" : " at most");
+    const rest = edits === 0 ? "with no " + table.edited[0] + " added or removed."
+      : steps === 0 ? "in the worst case, with " + edited(edits) + ": nothing is guaranteed."
+      : "on average with " + edited(edits) + ".";
+    return [...(example ? [element("span", "example", "badge example")] : []), element("span", condition, "what if"),
+      element("span", then, "what"), element("span", score(steps), "big"), element("span", rest, "what")];
+  }
+
   function measuredFigure(edits, steps) {
-    const what = edits === 0 ? "expected without poison"
+    const meaning = edits === 0 ? (isError ? "is the largest expected error without poison" : "expected without poison")
       : steps === 0 ? "nothing is guaranteed"
+      : isError ? "is the largest expected error with " + edited(edits)
       : "expected accuracy is guaranteed with " + edited(edits);
-    return [element("span", score(steps), "big"), element("span", what, "what")];
+    return [element("span", score(steps), "big"), element("span", meaning, "what")];
   }
 
   function startHint(row) {
-    if (row < 0) return "Please type a number from 0 to 1, such as 0.85.";
+    const most = isError ? errorText(table.range) : "1";
+    if (row < 0) return "Please type a number from 0 to " + most + (isError ? "." : ", such as 0.85.");
     const example = "Nothing is typed in. The figures are an example with " + score(table.starts[row]) + ". ";
     const exact = fromFile() || isExample() || Math.abs(typedAccuracy() * table.steps - table.starts[row]) < 1e-6;
-    return (isExample() ? example : "") + "Expected accuracy on clean data, from 0 to 1. The model does not contain it."
-      + (exact ? "" : " Read as " + score(table.starts[row]) + ", the next smaller accuracy in the table.");
+    return (isExample() ? example : "") + "Expected " + what + " on clean data, from 0 to " + most + ". The model does not contain it."
+      + (exact ? "" : " Read as " + score(table.starts[row]) + ", the next " + (isError ? "larger error" : "smaller accuracy") + " in the table.");
   }
 
   function showPoison() {
@@ -137,7 +171,7 @@ function startPoison(table) {
       : "A" + twice;
     start.setAttribute("aria-invalid", String(row < 0));
     if (row < 0) {
-      figure.replaceChildren(element("span", "–", "big"), element("span", "no valid accuracy given", "what"));
+      figure.replaceChildren(element("span", "–", "big"), element("span", "no valid " + what + " given", "what"));
       figure.dataset.steps = "";
       curve.replaceChildren();
       return;

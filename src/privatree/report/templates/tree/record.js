@@ -1,3 +1,30 @@
+/* --- the distribution of a leaf with a number ---------------------------------------------- */
+
+/* The interval of a number: an end belongs to the interval below it. */
+function intervalOf(value) {
+  const inner = data.numbers.ends.slice(1, -1);
+  return inner.filter((end) => end < value).length;
+}
+
+function showSpread(leaf) {
+  const spread = byId("spread");
+  spread.hidden = !data.numbers || leaf === null || !data.numbers.intervals.length;
+  if (spread.hidden) return;
+  const { value, shares, spread: most, noise } = data.numbers.leaves[leaf];
+  byId("spread-title").replaceChildren("How ", element("bdi", data.target.called), " is distributed in this leaf, with noise");
+  byId("spread-rows").replaceChildren(...shares.map((share, i) => {
+    const fill = element("span", "", "fill"), isHere = i === intervalOf(value);
+    fill.style.width = (100 * share / Math.max(...shares)).toFixed(2) + "%";
+    return element("li", [element("span", data.numbers.intervals[i], "interval"), element("span", fill, "share-track"),
+      element("span", percent(share), "share"), element("span", isHere ? "predicted" : "", "here")], isHere ? "on" : "");
+  }));
+  byId("spread-note").textContent = !shares.length ? "No more records than noise explains, so nothing is shown."
+    : (most ? "Most records: " + most + ". " : "")
+      + (noise ? "A share below about " + noise + " can be nothing but noise. " : "The shares are noisy. ")
+      + (data.target.log ? "The prediction is a median, or a mean of logarithms that is turned back" : "The prediction is a mean or a median")
+      + ", so single records can be far from it.";
+}
+
 /* --- a record, or a chosen box -------------------------------------------------------------- */
 
 function showPath(path, record) {
@@ -18,13 +45,25 @@ function showPath(path, record) {
   }));
   document.querySelectorAll(".rules li.on").forEach((item) => item.classList.remove("on"));
   if (rule) rule.classList.add("on");
+  showSpread(isLeaf ? end : null);
   highlight(path);
 }
 
+/* What a leaf predicts: a class, or a number. */
+function answerOf(leaf) {
+  if (!data.numbers) {
+    const label = data.label[leaf];
+    return element("span", element("bdi", data.classes[label]), "label c" + (label % 8));
+  }
+  const { text, place } = data.numbers.leaves[leaf];
+  const answer = element("span", text, "label number");
+  answer.style.setProperty("--place", place + "%");
+  return answer;
+}
+
 function outcome(leaf, words) {
-  const label = data.label[leaf];
-  const name = element("bdi", data.classes[label]);
-  const parts = [element("span", words, "word"), element("span", name, "label c" + (label % 8))];
+  const parts = [element("span", words, "word"), answerOf(leaf)];
+  if (data.numbers) parts.push(element("bdi", data.target.called, "word"));
   if (data.probability) {
     parts.push(shareBars(data.probability[leaf]));
   }
@@ -32,8 +71,14 @@ function outcome(leaf, words) {
   return parts;
 }
 
-function clear() {
+/* No record is followed any more. */
+function forget() {
   delete prediction.dataset.leaf;
+  delete prediction.dataset.value;
+}
+
+function clear() {
+  forget();
   prediction.classList.remove("of-leaf");
   prediction.replaceChildren(element("span", "No record yet.", "result-empty"));
   byId("path").hidden = true;
@@ -44,6 +89,7 @@ function clear() {
 startForm((record) => {
   const path = follow(record), leaf = path[path.length - 1];
   prediction.dataset.leaf = String(leaf);
+  if (data.numbers) prediction.dataset.value = String(data.numbers.leaves[leaf].value);
   prediction.classList.remove("of-leaf");
   prediction.replaceChildren(...outcome(leaf, "Prediction for this record:"));
   showPath(path, record);
@@ -52,7 +98,7 @@ startForm((record) => {
 boxes.forEach((box, node) => box.addEventListener("click", () => {
   const again = form && box.getAttribute("aria-pressed") === "true" && !prediction.dataset.leaf;
   if (form) {
-    delete prediction.dataset.leaf;
+    forget();
     const isLeaf = data.feature[node] < 0;
     prediction.classList.toggle("of-leaf", isLeaf);
     prediction.replaceChildren(...(isLeaf
