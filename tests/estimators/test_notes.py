@@ -1,12 +1,13 @@
 """Notes about a tree: what was simplified, a tree without questions, classes without records."""
 
+import re
 from fractions import Fraction
 
 import pytest
 from people import SCHEMA, table
 
-from privatree import PrivaTreeClassifier, Schema
-from privatree.estimators._notes import tree_notes
+from privatree import PrivaBoostRegressor, PrivaTreeClassifier, PrivaTreeRegressor, Schema, Target
+from privatree.estimators._notes import signal_notes, tree_notes
 from privatree.model import TreeBuilder
 
 RARE = "Few or no records have these classes: "
@@ -66,3 +67,46 @@ def test_a_misspelt_class_that_few_records_have_is_noted():
     assert f"{RARE}'Yes'. Are they spelt as in the records?" in fitted.privacy_.notes
     right = PrivaTreeClassifier(1.0, schema=SCHEMA, random_state=0).fit(frame, labels)
     assert not any(RARE in note for note in right.privacy_.notes)
+
+
+# --- too few records to predict a number ----------------------------------------------------------
+
+FEW = "There are few records for this epsilon: their number times epsilon is about "
+NUMBER = Schema(SCHEMA.features, target=Target(0, 100))
+
+
+@pytest.mark.parametrize(("size", "is_noted"), [(1, True), (199, True), (200, False)])
+def test_few_records_for_the_epsilon_are_noted(size, is_noted):
+    notes = signal_notes(NUMBER, size, Fraction(1, 2))
+    assert [note.startswith(f"{FEW}{size / 2:.2g}. Below about 100, ") for note in notes] == (
+        [True] * is_noted
+    )
+
+
+def test_classes_need_fewer():
+    assert signal_notes(SCHEMA, 1, Fraction(1, 2)) == []
+
+
+@pytest.mark.parametrize("learner", [PrivaTreeRegressor, PrivaBoostRegressor])
+@pytest.mark.parametrize(
+    ("parameters", "shown"),
+    [
+        ({}, r"\d+(\.\d+)?"),
+        ({"dataset_size": 300}, "30"),
+        ({"neighbours": "replace"}, "20"),  # half of epsilon for each of two changes
+        ({"epsilon": 1.0}, None),
+    ],
+)
+def test_the_note_follows_from_what_is_released_or_public(learner, parameters, shown):
+    frame, _ = table(400)
+    targets = [50.0] * 400
+    model = learner(**{"epsilon": 0.1} | parameters, schema=NUMBER, random_state=0)
+    notes = [note for note in model.fit(frame, targets).privacy_.notes if note.startswith(FEW)]
+    if shown is None:
+        assert notes == []
+        return
+    (note,) = notes
+    assert re.match(f"{re.escape(FEW)}{shown}\\. Below", note)
+    if not parameters:
+        noisy = max(1, model.privacy_.noisy_records)
+        assert note.startswith(f"{FEW}{noisy * 0.1:.2g}. ")

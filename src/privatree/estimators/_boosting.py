@@ -17,6 +17,7 @@ from privatree._support.validation import check_integer, check_number
 from privatree.counting import MAX_LEVELS, FineCells, default_n_bins
 from privatree.errors import ParameterError
 from privatree.estimators._base import OpenRecords
+from privatree.estimators._notes import signal_notes
 from privatree.estimators._training import PrivateTraining, Training
 from privatree.learners.boosting import Boosting, BoostPlan, boost
 from privatree.model.ensemble import Ensemble
@@ -90,6 +91,7 @@ class EnsembleTraining(PrivateTraining):
             train, source, records, plan, randomness, unit, delta=plan.delta
         )
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
+        notes += signal_notes(schema, plan.planning_size(training.noisy_size), plan.epsilon)
         privacy = self._make_statement(schema, training, notes, has_weights)
         privacy = replace(
             privacy,

@@ -7,7 +7,7 @@ from typing import Any
 
 from privatree.model import Tree
 from privatree.privacy.mechanisms import Geometric
-from privatree.schema import Label, shorten_value
+from privatree.schema import Label, Schema, shorten_value
 
 PUBLIC_SCHEMA = "the schema: column names, ranges, categories and classes"
 PUBLIC_TARGET = "the schema: column names, ranges, categories and the range of the target"
@@ -20,6 +20,8 @@ _MAX_NAMED = 5
 """Most classes that a note names."""
 _MAX_ERROR_SHARE = 0.05
 """Largest error, as a share of all records, at which a small count tells anything."""
+_LEAST_SIGNAL = 100
+"""Least number of records times epsilon at which a model of a number usually beats a constant."""
 _SIMPLIFIED = (
     "The tree was simplified from released values alone, which costs no privacy. Where splits took "
     "the place of a side with few or no records, the numbers of records below them do not include "
@@ -47,6 +49,21 @@ def tree_notes(drawn: Tree, released: Tree, leaf_epsilon: Fraction) -> list[str]
             f"Few or no records have these classes: {named}. Are they spelt as in the records?"
         )
     return notes
+
+
+def signal_notes(schema: Schema, size: int, epsilon: Fraction) -> list[str]:
+    """Say whether there are too few records, for this epsilon, to predict a number.
+
+    `size` is the number of records that the learner planned with: released, declared or public.
+    """
+    signal = size * epsilon
+    if schema.target is None or signal >= _LEAST_SIGNAL:
+        return []
+    return [
+        "There are few records for this epsilon: their number times epsilon is about "
+        f"{float(signal):.2g}. Below about {_LEAST_SIGNAL}, a model hardly predicts a number "
+        "better than one constant does."
+    ]
 
 
 def own_weights(unit: str | None) -> str:

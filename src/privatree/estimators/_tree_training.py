@@ -12,7 +12,7 @@ from privatree._support.validation import check_integer, check_one_of
 from privatree.counting import MAX_LEVELS, ClassCounts, FineCells, default_n_bins
 from privatree.errors import ParameterError
 from privatree.estimators._base import MAX_DEPTH, OpenRecords
-from privatree.estimators._notes import tree_notes
+from privatree.estimators._notes import signal_notes, tree_notes
 from privatree.estimators._training import PrivateTraining, Training
 from privatree.learners.tree import FREE_DEPTH, MAX_TABLE, RecordPlan, simplify_tree
 from privatree.model import MAX_MASK, Tree
@@ -79,6 +79,7 @@ class TreeTraining(PrivateTraining):
             )
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
         notes += tree_notes(drawn, tree, leaf_epsilon)
+        notes += signal_notes(schema, size, plan.epsilon)
         privacy = self._make_statement(schema, training, notes, has_weights)
         return tree, replace(privacy, spends=spends, schedule=plan.schedule())
 
