@@ -38,8 +38,8 @@ def terms_csv(terms: Terms) -> str:
             f'{_MAX_ROWS:,} rows. Pass form="json", or a smaller max_pairs.',
             "form",
         )
-    number = predicted_number(terms)
-    labels = list(map(str, scored_classes(terms))) if number is None else [number]
+    whole = predicted_number(terms)
+    labels = list(map(str, scored_classes(terms))) if whole is None else [whole]
     figures = ("value", "effect", "band") if len(labels) > 1 else ("value", "band")
     file = StringIO()
     writer = csv.writer(file, lineterminator="\n")
