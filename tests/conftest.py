@@ -247,7 +247,7 @@ def _number_tree(tree: Tree, rng: random.Random, target: Target | None = None) -
 
 _TARGETS = [
     *(Target(0, 100), Target(-5.5, 1e6, name="cost"), Target(0, 30, integer=True)),
-    *(Target(0, 1e9, log=True), Target(-1e300, 1e300), Target(0, 1e-300), Target(-3, -1)),
+    *(Target(0, 1e9, log=True), Target(-1e100, 1e100), Target(0, 1e-100), Target(-3, -1)),
 ]
 
 

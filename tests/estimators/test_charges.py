@@ -46,9 +46,9 @@ def test_misspelt_classes_cost_three_percent(account):
     assert budget.remaining == Fraction(97, 100)
     text = str(caught.value)
     assert "\n" not in text
-    assert "at least min_records = 200 records with a class of the schema as label" in text
+    assert "at least min_records = 200 records with a label that fits the schema" in text
     assert f"about {max(0, caught.value.noisy_records)} (± 100)" in text
-    assert "a misspelt class, the wrong target, an empty file and a wrong path" in text
+    assert "the wrong target, a misspelt class, an empty file and a wrong path" in text
     assert text.endswith(
         "epsilon 0.03 was spent on this number and charged to the budget, the other 0.97 was not."
     )
@@ -271,7 +271,7 @@ def test_a_store_is_charged_for_the_unit_of_the_source(account):
 
 def test_a_training_with_units_that_stops_says_what_was_counted():
     frame, labels = misspelt()
-    with pytest.raises(TooFewRecordsError, match="min_records = 200 units with a class"):
+    with pytest.raises(TooFewRecordsError, match="min_records = 200 units with a label"):
         model().fit(frame, labels, units=np.arange(600))
 
 

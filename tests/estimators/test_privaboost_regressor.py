@@ -234,6 +234,24 @@ def test_a_wrong_parameter_is_named_and_nothing_is_charged(parameter, value):
     assert float(budget.remaining) == 10
 
 
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_too_small_an_epsilon_for_weights_is_refused_before_anything_is_charged(neighbours):
+    """The noise of the sums of knots, for 3% of epsilon, is the slowest to be drawn of all."""
+    frame, days = people(10)
+    times = 1 if neighbours == "add-remove" else 2
+    for epsilon, is_enough in ((9.5e-7 * times, False), (9.6e-7 * times, True)):
+        budget = Budget(1.0, delta=1e-3, neighbours=neighbours)
+        learner = PrivaBoostRegressor(
+            epsilon, schema=SCHEMA, rounds=1, budget=budget, neighbours=neighbours
+        )
+        if is_enough:
+            learner.fit(frame, days, sample_weight=np.ones(10))
+        else:
+            with pytest.raises(ParameterError, match="epsilon must be larger for records with"):
+                learner.fit(frame, days, sample_weight=np.ones(10))
+        assert bool(budget.charges) == is_enough
+
+
 def test_a_target_of_text_is_an_error_about_its_type():
     frame, _ = people(10)
     budget = Budget(10.0, delta=1e-3)

@@ -88,7 +88,7 @@ class Charges:
         first, rest = format_epsilon(self._first, up=True), format_epsilon(self._rest, up=False)
         charged = " and charged to the budget" if self._budget is not None else ""
         return (
-            "Usual causes are a misspelt class, the wrong target, an empty file and a wrong path. "
+            "Usual causes are the wrong target, a misspelt class, an empty file and a wrong path. "
             f"Training stopped: epsilon {first} was spent on this number{charged}, the other "
             f"{rest} was not{', nor was delta' if self._delta else ''}."
         )

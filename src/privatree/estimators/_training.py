@@ -1,4 +1,4 @@
-"""What the private classifiers have in common: parameters, charges, training and statement."""
+"""What the private learners have in common: parameters, charges, training and statement."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ from privatree.privacy import (
 from privatree.schema import Schema
 from privatree.sources import Records
 
-MIN_WEIGHTED_EPSILON = 2.0**-35
-"""Smallest epsilon for one unit of weight: its smallest spend can still be drawn."""
+MIN_WEIGHTED_EPSILON = 2.0**-34
+"""Smallest epsilon for one unit of weight: its smallest spend can still be drawn.
+
+That is a sum of knots for 3% of epsilon, to which a unit of weight adds 2^10; noise needs a rate of
+at least 2^-50."""
 
 Trained = TypeVar("Trained")
 
@@ -89,7 +92,7 @@ class Training:
 
 
 class PrivateTraining:
-    """Parameters and steps that the private classifiers share."""
+    """Parameters and steps that the private learners share."""
 
     epsilon: float
     schema: Schema | None

@@ -27,6 +27,8 @@ from privatree.schema._value_checks import (
 
 TARGET_CODES = 2**16
 """Number of codes of a numeric target."""
+_LARGEST = 1e100
+"""Largest end of a range. Squares and sums of targets are then finite, and steps are above 0."""
 _KEYS = ("low", "high", "integer", "name", "log")
 _MARKED_KEYS = ("low", "high", "integer", "log")
 """Keys that can be unconfirmed."""
@@ -94,11 +96,12 @@ class Target:
                 f"low of a target with log=True must be at least 0, got {self.low}. "
                 "Choose log=False for a target that can be negative."
             )
-        start, width = self.coded_range
-        if not (math.isfinite(width) and width > 0 and math.isfinite(start)):
+        farthest = max(abs(float(self.low)), abs(float(self.high)))
+        if not (farthest <= _LARGEST and self.coded_range[1] >= 1 / _LARGEST):
             raise SchemaError(
-                "the range of the target must be neither too wide nor too narrow for floats, "
-                f"got low={self.low} and high={self.high}. Choose another range."
+                "the range of the target must be neither too wide nor too narrow for floats: from "
+                f"{-_LARGEST:g} to {_LARGEST:g} at most, and at least {1 / _LARGEST:g} wide, got "
+                f"low={self.low} and high={self.high}. Choose another range or another unit."
             )
         if self.name is not None:
             if not isinstance(self.name, str) or not self.name.strip():

@@ -368,7 +368,7 @@ def test_a_misspelt_class_costs_three_percent_and_says_so_in_one_line(
     (line,) = said.splitlines()
     assert line.startswith("privatree: there must be at least min_records = 1,000 records with")
     assert "(± 100)" in line
-    assert "a misspelt class, the wrong target, an empty file and a wrong path" in line
+    assert "the wrong target, a misspelt class, an empty file and a wrong path" in line
     assert "epsilon 0.03 was spent on this number and charged to the budget" in line
     assert not (confirmed / "model.json").exists()
     assert run(monkeypatch, "budget", "show", "patients.db", "--json") == 0
@@ -382,7 +382,7 @@ def test_min_records_can_be_given_and_taken_away(confirmed, monkeypatch, capsys)
     assert fit(monkeypatch, "--min-records", "none", "--seed", "1", epsilon="0.5") == 0
     (charge,) = BudgetStore("patients.db").charges
     assert (charge.purpose, charge.epsilon) == ("PrivaTreeClassifier", Fraction(1, 2))
-    assert "So few records had a class" in capsys.readouterr().out
+    assert "So few records had a label" in capsys.readouterr().out
     assert fit(monkeypatch, "--min-records", "500", "--seed", "1", epsilon="0.5") == 2
     assert "min_records = 500" in capsys.readouterr().err
     assert BudgetStore("patients.db").remaining == Fraction(485, 1000)
