@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
-from privatree import Categorical, Numeric, Schema
+from privatree import Categorical, Numeric, Schema, Target
 
 _NUMBER = re.compile(r"(?<![\d.])\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _IN_GROUPS = re.compile(r"(?<![\d.])\d{1,3}(?:[,_ ]\d{3})+(?:\.\d+)?(?!\d)")
@@ -210,8 +210,9 @@ _SCHEMA = Schema(
     },
     ["no", "yes"],
 )
+_SCHEMA_OF_COSTS = Schema(_SCHEMA.features, target=Target(0, 1_000_000, name="cost"))
 _KINDS = {"red": 13_007, "green": 11_003, "blue": 8_009, "kind-canary": 4_001, None: 4_003}
-_N_NO, _N_UNKNOWN, _N_MISSING = 21_001, 3_001, 5_003
+_N_NO, _N_UNKNOWN, _N_MISSING, _N_WITHOUT_COST = 21_001, 3_001, 5_003, 4_507
 _MIN_COUNT = 3_000  # no tree has so many nodes
 VALUE, RECORDS, TEXT = "a value of a record", "number of records", "text of a record"
 
@@ -223,21 +224,41 @@ class PrivateRecords:
     schema: Schema
     frame: pd.DataFrame
     labels: pd.Series
+    """Classes or, where the schema has a target, numbers."""
     secret: Canaries
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether each record has a label that training uses."""
+        if self.schema.target is not None:
+            return self.labels.notna().to_numpy()
+        return self.labels.isin(self.schema.classes).to_numpy()
+
     def with_leaves(self, leaves: NDArray[np.int32]) -> Canaries:
-        """What must not be found, and the exact counts and shares of these leaves besides."""
-        known = self.labels.isin(self.schema.classes).to_numpy()
+        """What must not be found, and exact counts and shares, or means, of these leaves."""
         numbers = dict(self.secret.numbers)
         for leaf in np.unique(leaves):
-            counts = self.labels[(leaves == leaf) & known].value_counts().to_numpy()
-            found = [*counts, counts.sum()]
-            if counts.sum() > _MIN_COUNT and len(counts) > 1:
-                found += [*(counts / counts.sum())]
+            of_leaf = self.labels[(leaves == leaf) & self.known]
+            if self.schema.target is not None:
+                found, what = [float(len(of_leaf)), *_means(of_leaf)], "count or mean of a leaf"
+            else:
+                found, what = _counts_and_shares(of_leaf), "count or share of a leaf"
             for number in found:
                 if number > _MIN_COUNT or 0 < number < 1:
-                    numbers.setdefault(float(number), "count or share of a leaf")
+                    numbers.setdefault(float(number), what)
         return Canaries(self.secret.texts, numbers)
+
+
+def _counts_and_shares(labels: pd.Series) -> list[float]:
+    counts = labels.value_counts().to_numpy()
+    is_large = counts.sum() > _MIN_COUNT and len(counts) > 1
+    return [*counts, counts.sum(), *(counts / counts.sum() if is_large else [])]
+
+
+def _means(costs: pd.Series) -> list[float]:
+    """Mean and median, as they stand and clipped to the range."""
+    clipped = costs.clip(_SCHEMA_OF_COSTS.target.low, _SCHEMA_OF_COSTS.target.high)
+    return [float(way) for one in (costs, clipped) for way in (one.mean(), one.median())]
 
 
 def _private_records() -> PrivateRecords:
@@ -257,6 +278,23 @@ def _private_records() -> PrivateRecords:
     frame = pd.DataFrame({"amount": amount, "level": level, "kind": kind}, index=index)
     target = pd.Series(labels, index=index)
     return PrivateRecords(_SCHEMA, frame, target, _secret(frame, target))
+
+
+def _records_with_costs(records: PrivateRecords) -> PrivateRecords:
+    """The same records with a number as target, which grows with the amount."""
+    frame = records.frame
+    rng = np.random.default_rng(7)
+    cost = 5 * frame["amount"] + rng.integers(0, 50_000, len(frame)) + 0.203125
+    cost.iloc[:3] = (1_774_137.203125, -35_077.203125, 648_637.203125)
+    cost.iloc[3 + rng.permutation(len(frame) - 3)[:_N_WITHOUT_COST]] = np.nan
+    numbers = dict(records.secret.numbers)
+    numbers |= dict.fromkeys(cost.dropna().tolist(), VALUE)
+    numbers |= dict.fromkeys([float(cost.sum()), *_means(cost)], "a mean")
+    counts = {"number of targets": len(frame) - _N_WITHOUT_COST, "without": _N_WITHOUT_COST}
+    assert not set(counts.values()) & set(numbers)
+    numbers |= {float(count): what for what, count in counts.items()}
+    texts = {**records.secret.texts, "1774137": VALUE, "35077": VALUE}
+    return PrivateRecords(_SCHEMA_OF_COSTS, frame, cost, Canaries(texts, numbers))
 
 
 def _secret(frame: pd.DataFrame, labels: pd.Series) -> Canaries:
@@ -290,3 +328,9 @@ def canaries() -> type[Canaries]:
 def private_records() -> PrivateRecords:
     """Records of which nothing may be found; do not change them."""
     return _private_records()
+
+
+@pytest.fixture(scope="session")
+def records_with_costs(private_records: PrivateRecords) -> PrivateRecords:
+    """Records with a number as target, of which nothing may be found; do not change them."""
+    return _records_with_costs(private_records)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 import privatree
 from privatree import (
@@ -26,8 +26,11 @@ from privatree import (
     Numeric,
     PaperPrivaTreeClassifier,
     PrivaBoostClassifier,
+    PrivaBoostRegressor,
     PrivaTreeClassifier,
+    PrivaTreeRegressor,
     Schema,
+    Target,
 )
 from privatree import baselines as published
 from privatree.errors import ParameterError
@@ -37,6 +40,7 @@ from privatree.privacy.mechanisms import Laplace
 pytestmark = pytest.mark.filterwarnings("ignore::privatree.PrivacyLeakWarning")
 
 SCHEMA = Schema({"age": Numeric(0, 100), "ward": Categorical(["a", "b", "c"])}, ["no", "yes"])
+NUMBERS = Schema(SCHEMA.features, target=Target(0, 1000))
 ESTIMATORS = {
     "privatree": PrivaTreeClassifier(schema=SCHEMA, max_depth=2),
     "robust": PrivaTreeClassifier(schema=SCHEMA, schedule="robust", probability_share=0.2),
@@ -45,6 +49,8 @@ ESTIMATORS = {
     "bdpt": published.BDPTClassifier(schema=SCHEMA, max_depth=2),
     "dpgdf": published.DPGDFClassifier(schema=SCHEMA),
     "random-tree": published.RandomTreeClassifier(schema=SCHEMA),
+    "tree of numbers": PrivaTreeRegressor(schema=NUMBERS, max_depth=2),
+    "ensemble of numbers": PrivaBoostRegressor(schema=NUMBERS),
 }
 RECORDS = [[float(7 * i % 100), "abc"[i % 3]] for i in range(90)]
 LABELS = ["no" if age < 40 else "yes" for age, _ in RECORDS]
@@ -53,8 +59,8 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system can
 
 def test_every_estimator_that_draws_is_here() -> None:
     public = [*privatree.__all__, *published.__all__]
-    classifiers = {name for name in public if name.endswith("Classifier")}
-    assert {type(estimator).__name__ for estimator in ESTIMATORS.values()} == classifiers
+    learners = {name for name in public if name.endswith(("Classifier", "Regressor"))}
+    assert {type(estimator).__name__ for estimator in ESTIMATORS.values()} == learners
 
 
 # --- what is drawn ------------------------------------------------------------------------------
@@ -78,10 +84,16 @@ def recorded() -> Iterator[list[bytes]]:
         Randomness._bytes = fresh  # type: ignore[method-assign]
 
 
+def fit(estimator: Any) -> Any:
+    """Fit to the labels or, what predicts a number, to the ages."""
+    ages = [10 * age for age, _ in RECORDS]
+    return estimator.fit(RECORDS, ages if is_regressor(estimator) else LABELS)
+
+
 def fitted(estimator: Any) -> bytes:
     """The draws of one fit."""
     with recorded() as drawn:
-        estimator.fit(RECORDS, LABELS)
+        fit(estimator)
     assert len(b"".join(drawn)) >= 16, "too few to compare"
     return b"".join(drawn)
 
@@ -325,7 +337,7 @@ def test_a_seeded_model_says_so_and_draws_from_the_seed_only(
     random_state = STATES[state]()
     estimator = clone(ESTIMATORS[name]).set_params(random_state=random_state)
     monkeypatch.setattr(Randomness, "_bytes", None)
-    estimator.fit(RECORDS, LABELS)
+    fit(estimator)
     assert estimator.privacy_.seeded
     assert estimator.privacy_.to_dict()["seeded"] is True
     assert "whoever knows the seed can remove it" in " ".join(str(estimator.privacy_).split())
@@ -333,7 +345,7 @@ def test_a_seeded_model_says_so_and_draws_from_the_seed_only(
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_an_unseeded_model_says_nothing_of_a_seed(name: str) -> None:
-    estimator = clone(ESTIMATORS[name]).fit(RECORDS, LABELS)
+    estimator = fit(clone(ESTIMATORS[name]))
     assert not estimator.privacy_.seeded
     assert "seed" not in str(estimator.privacy_)
 
@@ -346,7 +358,7 @@ def test_an_unseeded_model_says_nothing_of_a_seed(name: str) -> None:
 )
 def test_other_seeds_are_refused(name: str, state: Any) -> None:
     with pytest.raises(ParameterError, match="random_state must be"):
-        clone(ESTIMATORS[name]).set_params(random_state=state).fit(RECORDS, LABELS)
+        fit(clone(ESTIMATORS[name]).set_params(random_state=state))
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -362,6 +374,6 @@ def test_without_entropy_there_is_no_model(
         warnings.simplefilter("error", privatree.PaperClaimWarning)
         monkeypatch.setattr(os, "urandom", fail)
         with pytest.raises(error, match="no entropy"):
-            estimator.fit(RECORDS, LABELS)
+            fit(estimator)
         monkeypatch.undo()
-    assert not hasattr(estimator, "tree_")
+    assert not hasattr(estimator, "model_")

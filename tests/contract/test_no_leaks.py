@@ -22,7 +22,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 
 import privatree
 from privatree import (
@@ -30,7 +30,9 @@ from privatree import (
     Numeric,
     PaperPrivaTreeClassifier,
     PrivaBoostClassifier,
+    PrivaBoostRegressor,
     PrivaTreeClassifier,
+    PrivaTreeRegressor,
     Schema,
     export_text,
 )
@@ -68,6 +70,11 @@ LEARNERS: dict[str, Any] = {
     "any depth": PrivaTreeClassifier(2.0, max_depth=None, lookahead=1, probability_share=0),
     "ensemble": PrivaBoostClassifier(2.0, rounds=5),
     "pure ensemble": PrivaBoostClassifier(2.0, delta=0, class_weight="balanced"),
+    "tree of numbers": PrivaTreeRegressor(2.0),
+    "medians": PrivaTreeRegressor(2.0, leaf_values="median", zoom=True, simplify=False),
+    "robust tree of numbers": PrivaTreeRegressor(2.0, schedule="robust", robust_levels=2),
+    "ensemble of numbers": PrivaBoostRegressor(2.0, rounds=5),
+    "pure ensemble of numbers": PrivaBoostRegressor(2.0, delta=0, interval=(0, 500_000)),
     "paper": PaperPrivaTreeClassifier(2.0),
     "paper, exact quantiles": PaperPrivaTreeClassifier(2.0, quantiles="exact"),
     "bdpt": published.BDPTClassifier(2.0, max_depth=2),
@@ -84,10 +91,17 @@ def learner(name: str, records: Any, seed: int | None = 0) -> Any:
     )
 
 
+@pytest.fixture
+def records(request: pytest.FixtureRequest, name: str) -> Any:
+    """Records for the learner of this name: with classes, or with numbers as targets."""
+    of_numbers = is_regressor(LEARNERS[name])
+    return request.getfixturevalue("records_with_costs" if of_numbers else "private_records")
+
+
 def test_every_estimator_is_searched() -> None:
     public = {*privatree.__all__, *published.__all__}
-    classifiers = {name for name in public if name.endswith("Classifier")}
-    assert {type(estimator).__name__ for estimator in LEARNERS.values()} == classifiers
+    learners = {name for name in public if name.endswith(("Classifier", "Regressor"))}
+    assert {type(estimator).__name__ for estimator in LEARNERS.values()} == learners
     # The other classifier is not private, keeps models of its records and says so.
     assert "not differentially private" in privatree.robustness.DPAClassifier.__doc__
 
@@ -173,6 +187,14 @@ def found_in(model: Any, secret: Any, folder: Path) -> dict[str, set[str]]:
     return {where: what for where, what in found.items() if what}
 
 
+def groups(model: Any, frame: Any) -> Any:
+    """The leaf of each record; records of an ensemble are alike if their scores are."""
+    if hasattr(model, "apply"):
+        return model.apply(frame)
+    score = model.predict if is_regressor(model) else model.decision_function
+    return np.unique(score(frame), return_inverse=True)[1]
+
+
 def _files(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()]
 
@@ -183,13 +205,13 @@ def _files(folder: Path) -> list[bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LEARNERS)
 def test_nothing_of_the_records_is_in_a_model_or_said_meanwhile(
-    private_records: Any,
+    records: Any,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     name: str,
 ) -> None:
-    records, model = private_records, learner(name, private_records)
+    model = learner(name, records)
     assert not records.secret.in_object(model), "public from the beginning"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -197,12 +219,11 @@ def test_nothing_of_the_records_is_in_a_model_or_said_meanwhile(
         model.predict(records.frame)
     with heard(capfd, monkeypatch) as said:
         model.fit(records.frame, records.labels)
-        if hasattr(model, "apply"):
-            leaves = model.apply(records.frame)
-        else:  # records of an ensemble are alike if their scores are
-            _, leaves = np.unique(model.decision_function(records.frame), return_inverse=True)
-        model.predict(records.frame), model.predict_proba(records.frame)
-        model.score(records.frame, records.labels.where(records.labels != "label-canary", "no"))
+        leaves = groups(model, records.frame)
+        model.predict(records.frame)
+        if not is_regressor(model):
+            model.predict_proba(records.frame)
+        model.score(records.frame[records.known], records.labels[records.known])
         model.save(tmp_path / "model.json")
     secret = records.with_leaves(leaves).without(*FOUND_BY_DESIGN.get(name, ()))
     assert found_in(model, secret, tmp_path) == {}
@@ -242,16 +263,23 @@ def test_no_estimator_can_be_told_to_talk() -> None:
         assert not {"verbose", "debug", "log", "callback"} & set(estimator.get_params())
 
 
-@pytest.mark.parametrize("name", ["default", "ensemble", "paper", "bdpt", "random-tree"])
-def test_a_model_keeps_what_is_released_and_nothing_else(private_records: Any, name: str) -> None:
-    model = learner(name, private_records)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("default", "ensemble", "tree of numbers", "ensemble of numbers"),
+        *("paper", "bdpt", "random-tree"),
+    ],
+)
+def test_a_model_keeps_what_is_released_and_nothing_else(records: Any, name: str) -> None:
+    model = learner(name, records)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(private_records.frame, private_records.labels)
-    assert set(vars(model)) - set(model.get_params()) == {
-        "classes_", "feature_names_in_", "model_", "n_features_in_", "privacy_", "schema_",
-        "ensemble_" if name == "ensemble" else "tree_",
+        model.fit(records.frame, records.labels)
+    assert set(vars(model)) - set(model.get_params()) - {"classes_"} == {
+        "feature_names_in_", "model_", "n_features_in_", "privacy_", "schema_",
+        "ensemble_" if "ensemble" in name else "tree_",
     }  # fmt: skip
+    assert hasattr(model, "classes_") is not is_regressor(model)
 
 
 def test_terms_are_a_function_of_the_ensemble(private_records: Any) -> None:
@@ -278,15 +306,20 @@ def test_terms_are_a_function_of_the_ensemble(private_records: Any) -> None:
 
 
 @pytest.fixture
-def folder(private_records: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(
+    private_records: Any, records_with_costs: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """A working directory with the records in files, among them rows that are cut off."""
     monkeypatch.chdir(tmp_path)
-    frame = private_records.frame.assign(outcome=private_records.labels)
+    frame = private_records.frame.assign(
+        outcome=private_records.labels, cost=records_with_costs.labels
+    )
     frame.to_csv("data.csv", index_label="name")
     with open("data.csv", "a") as file:
         file.write("index-canary-short,48637.09375\n" + "index-canary-long,1,2,red,no,9,9\n")
     frame.to_parquet("data.parquet")
     private_records.schema.to_toml("schema.toml")
+    records_with_costs.schema.to_toml("costs.toml")
     return tmp_path
 
 
@@ -297,27 +330,24 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     return int(stopped.value.code or 0)
 
 
+OF_CLASSES = f"--target outcome --schema schema.toml --probability-share {FEW}"
+OF_NUMBERS = "--target cost --schema costs.toml"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("data", ["data.csv", "data.parquet", "data.parquet --engine stream"])
+@pytest.mark.parametrize("options", [OF_CLASSES, OF_NUMBERS])
 def test_nothing_of_the_records_is_printed_or_saved(
     private_records: Any,
+    records_with_costs: Any,
     folder: Path,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     data: str,
+    options: str,
 ) -> None:
-    call = [
-        "fit",
-        *data.split(),
-        "--target",
-        "outcome",
-        "--schema",
-        "schema.toml",
-        "--epsilon",
-        "2",
-        "--probability-share",
-        str(FEW),
-    ]
+    records = private_records if options == OF_CLASSES else records_with_costs
+    call = ["fit", *data.split(), *options.split(), "--epsilon", "2"]
     assert run(monkeypatch, *call, "--seed", "0", "-o", "model.json") == 0
     monkeypatch.chdir(folder)
     with heard(capfd, monkeypatch) as said, pytest.MonkeyPatch.context() as patch:
@@ -325,7 +355,7 @@ def test_nothing_of_the_records_is_printed_or_saved(
         assert run(patch, "show", "model.json") == 0
         assert run(patch, "predict", "model.json", "data.parquet", "-o", "out.csv") == 0
     model = privatree.load(folder / "model.json")
-    secret = private_records.with_leaves(model.apply(private_records.frame))
+    secret = records.with_leaves(model.apply(records.frame))
     assert "Privacy statement" in said.printed
     assert secret.in_text(said.text) == set()
     assert secret.in_bytes((folder / "model.json").read_bytes()) == set()
@@ -427,6 +457,24 @@ class KeepsLeafShares(PrivaTreeClassifier):
         return self._release_model(replace(self.model_, tree_=tree))
 
 
+class KeepsLeafMeans(PrivaTreeRegressor):
+    def fit(self, X: Any, y: Any) -> Any:
+        super().fit(X, y)
+        value = self.tree_.value.copy()
+        leaves = self.apply(X)
+        for leaf in np.unique(leaves):
+            value[leaf] = y[leaves == leaf].mean()
+        return self._release_model(replace(self.model_, tree_=replace(self.tree_, value=value)))
+
+
+class NotesMissing(PrivaBoostRegressor):
+    def fit(self, X: Any, y: Any) -> Any:
+        super().fit(X, y)
+        privacy = replace(self.privacy_, notes=(f"{y.isna().sum():,} have no target.",))
+        self._keep_model(replace(self.model_, privacy_=privacy))
+        return self
+
+
 MUTANTS: dict[type, tuple[str, str]] = {
     KeepsCount: ("pickle", RECORDS),
     KeepsRecords: ("attributes", "a frame"),
@@ -437,16 +485,33 @@ MUTANTS: dict[type, tuple[str, str]] = {
 }
 
 
+MUTANTS_OF_NUMBERS: dict[type, tuple[str, str]] = {
+    KeepsLeafMeans: ("saved", "count or mean of a leaf"),
+    NotesMissing: ("written", "without"),
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_an_estimator_that_leaks_is_caught(
     private_records: Any, tmp_path: Path, mutant: type
 ) -> None:
-    records = private_records
-    model = mutant(2.0, schema=records.schema, probability_share=0.3, random_state=0)
+    model = mutant(2.0, schema=private_records.schema, probability_share=0.3, random_state=0)
+    check_that_it_is_caught(model, private_records, tmp_path, *MUTANTS[mutant])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS_OF_NUMBERS)
+def test_a_regressor_that_leaks_is_caught(
+    records_with_costs: Any, tmp_path: Path, mutant: type
+) -> None:
+    model = mutant(2.0, schema=records_with_costs.schema, random_state=0)
+    check_that_it_is_caught(model, records_with_costs, tmp_path, *MUTANTS_OF_NUMBERS[mutant])
+
+
+def check_that_it_is_caught(model: Any, records: Any, folder: Path, where: str, what: str) -> None:
     model.fit(records.frame, records.labels)
-    where, what = MUTANTS[mutant]
-    found = found_in(model, records.with_leaves(model.apply(records.frame)), tmp_path)
+    found = found_in(model, records.with_leaves(groups(model, records.frame)), folder)
     assert what in found[where]
 
 
