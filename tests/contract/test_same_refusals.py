@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from batches_in_memory import FrameBatches
 
-from privatree import Categorical, Numeric, ParameterError, PrivaTreeClassifier, Schema
+from privatree import (
+    Categorical,
+    Numeric,
+    ParameterError,
+    PrivaTreeClassifier,
+    PrivaTreeRegressor,
+    Schema,
+    Target,
+)
 from privatree.counting import _passes as passes
 from privatree.learners.tree import _plan as record_plan
 from privatree.privacy import Budget
@@ -25,12 +33,16 @@ def numbers(n_features, n_classes=2):
 
 WIDE, WIDER, MANY_CLASSES = numbers(30), numbers(60), numbers(20, n_classes=700)
 CATEGORIES = Schema({"kind": Categorical(range(2000))}, ["class 0", "class 1"])
+A_TARGET, WIDE_AND_A_TARGET = (
+    Schema(numbers(n_features).features, target=Target(0, 1)) for n_features in (20, 200)
+)
 FIT = [
     (WIDE, {"lookahead": 2, "max_depth": 16}),
     (WIDE, {"lookahead": 3, "max_depth": 16}),
     (WIDE, {"lookahead": 3, "max_depth": None, "neighbours": "replace"}),
     (WIDER, {"lookahead": 3}),
     (WIDER, {"lookahead": 3, "schedule": "robust", "max_depth": 16}),
+    (A_TARGET, {"lookahead": 3}),
 ]
 REFUSED = [
     (MANY_CLASSES, {"lookahead": 3}),
@@ -38,6 +50,7 @@ REFUSED = [
     (CATEGORIES, {"max_depth": 16}),
     (WIDE, {"lookahead": 4}),
     (WIDE, {"max_depth": 17}),
+    (WIDE_AND_A_TARGET, {"lookahead": 3, "n_bins": 256}),
 ]
 SMALL = {"epsilon": 0.001, "random_state": 0}  # so that trees are small: it is quick
 
@@ -59,14 +72,17 @@ class NeverCounted(Source):
 def records(schema):
     values = np.linspace(0, 1, 7)
     frame = pd.DataFrame(dict.fromkeys(schema.names, values))
+    if schema.target is not None:
+        return frame, pd.Series(values)
     return frame, pd.Series(["class 0", "class 1"] * 3 + ["class 0"])
 
 
 def refusal(schema, parameters, *X):
     """The error, or None; nothing is charged if there is one."""
     budget = Budget(1, neighbours=parameters.get("neighbours", "add-remove"))
+    learner = PrivaTreeClassifier if schema.target is None else PrivaTreeRegressor
     try:
-        PrivaTreeClassifier(**SMALL, **parameters, schema=schema, budget=budget).fit(*X)
+        learner(**SMALL, **parameters, schema=schema, budget=budget).fit(*X)
     except CountingBeginsError:
         return None
     except ParameterError as error:
