@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import warnings
 from collections.abc import Callable
@@ -11,12 +12,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from privatree import Model, PaperPrivaTreeClassifier, PrivaTreeClassifier, datasets
+from privatree import (
+    Model,
+    PaperPrivaTreeClassifier,
+    PrivaTreeClassifier,
+    PrivaTreeRegressor,
+    RegressionModel,
+    datasets,
+)
 from privatree.errors import PaperClaimWarning
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
 from privatree.report import html_report
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 HOSTILE = [
     "</script><script>window.hacked=1</script>",
@@ -41,6 +49,16 @@ def adult_model() -> Model:
     frame, labels, schema = datasets.load("adult")
     learner = PrivaTreeClassifier(0.1, schema=schema, random_state=3, probability_share=0.2)
     return learner.fit(frame, labels).model_
+
+
+@pytest.fixture(scope="session")
+def hours_model() -> RegressionModel:
+    """It predicts a whole number; every leaf has a distribution."""
+    frame, _, schema = datasets.load("adult")
+    hours = frame.pop("hours-per-week")
+    target = Target(0, 100, integer=True, name="hours-per-week")
+    schema = Schema({name: schema.features[name] for name in frame}, target=target)
+    return PrivaTreeRegressor(1.0, schema=schema, random_state=0).fit(frame, hours).model_
 
 
 @pytest.fixture(scope="session")
@@ -80,6 +98,40 @@ def hand_made() -> Callable[..., Model]:
         return Model(schema, tree, PrivacyStatement(**given))  # type: ignore[arg-type]
 
     return make
+
+
+NUMBER_FEATURES = {
+    "size": Numeric(-2.5, 7.25, missing="separate"),
+    "ward": Categorical(["surgery", "maternity", "other"], missing="other"),
+}
+SHARES = ([0.2, 0.5, 0.25, 0.05], [0.0, 0.1, 0.6, 0.3], [0.25, 0.25, 0.25, 0.25])
+
+
+@pytest.fixture(scope="session")
+def hand_made_number() -> Callable[..., RegressionModel]:
+    """A tree of three leaves with numbers, of which the last one has few or no records."""
+
+    def make(target: Target | None = None, **statement: object) -> RegressionModel:
+        schema = Schema(NUMBER_FEATURES, target=target or Target(0, 60, name="days"))
+        builder = TreeBuilder(schema)
+        small, large = builder.split_numeric(builder.root, 0, 0.1 + 0.2)
+        here, there = builder.split_categories(large, 1, [0, 2])
+        leaves = ((small, 2.5, 312), (here, 40 / 3, 155), (there, 30.0, 5))
+        for (leaf, value, noisy), shares in zip(leaves, SHARES, strict=True):
+            builder.value_leaf(leaf, value, noisy, 20, shares)
+        tree = builder.build(edges=[0.0, 2.25, 10.0, 20.5, 60.0])
+        given = {"learner": "by hand", "epsilon": 0.5, "public": ("the schema",)} | statement
+        return RegressionModel(schema, tree, PrivacyStatement(**given))  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def hostile_number(number_tree, hostile_model: Model) -> RegressionModel:
+    """The same for a number, and the name of its column tries it, too."""
+    target = Target(0, 60, name=HOSTILE[0])
+    tree = number_tree(hostile_model.tree_, random.Random(0), target)
+    return RegressionModel(tree.schema, tree, hostile_model.privacy_)
 
 
 @pytest.fixture(scope="session")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree import About, Model
+from privatree import About, Model, RegressionModel
 from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.report import model_card
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 HARMFUL = ["|", "```", "<script>alert(1)</script>", "a\n\n# b", "*x* _y_ [z](http://w) `q`", "&lt;",
            "$x$ ~~s~~ @user #1", "\\", "--- | ---", "\u202eabc", "![i](j)", "</pre>"]  # fmt: skip
@@ -207,6 +207,30 @@ def test_a_card_has_the_records_of_each_leaf(small_schema, small_tree) -> None:
     bare = model_card(Model(small_schema, tree, PrivacyStatement("x", 1.0)))
     assert bare.count("Records per leaf were not counted.") == 1
     assert " records\n" not in bare[: bare.index("## Rules")]
+
+
+def test_a_card_of_a_number_has_its_range(hand_made_number) -> None:
+    card = model_card(hand_made_number(Target(0, 60, integer=True, name="days | in")))
+    assert card.startswith("---\nlibrary_name: privatree\npipeline_tag: tabular-regression\n")
+    assert card.count("- tabular-regression\n") == 1
+    assert "The tree predicts days &#124; in (a whole number from 0 to 60) for a record" in card
+    assert "- If size is missing or at most 0.3, predict 2.5 (95% from 0 to 20)." in card
+    assert "| days &#124; in | whole number, predicted | 0 to 60 | left out of training |" in card
+    assert "class" not in card.lower()
+    log = model_card(hand_made_number(Target(0, 60, log=True)))
+    assert "predicts a number (a number from 0 to 60, learned as a logarithm)" in log
+
+
+@pytest.mark.parametrize("name", [name for name in HARMFUL if len(name.splitlines()) == 1])
+def test_the_name_of_a_number_cannot_break_the_card(name, hand_made_number) -> None:
+    model: RegressionModel = hand_made_number(Target(0, 60, name=name))
+    card, harmless = (
+        without_code(model_card(one)) for one in (model, hand_made_number(Target(0, 60, name="x")))
+    )
+    assert len(card) == len(harmless)
+    assert "<" not in "\n".join(card)
+    rows = [line for line in card if line.startswith("|")]
+    assert {row.count("|") for row in rows} == {5}
 
 
 def test_a_card_for_units_speaks_of_units(unit_model: Model) -> None:

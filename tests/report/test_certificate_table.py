@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from privatree.privacy import Schedule, Stage
 from privatree.report._certificate_table import (
     ACCURACY_STEPS,
+    ERROR_STEPS,
     CertificateTable,
     accuracy_in_steps,
     certificate_table,
@@ -46,17 +47,17 @@ SPENDINGS = {
 
 
 @cache
-def table_of(name):
-    return certificate_table(SPENDINGS[name])
+def table_of(name, steps=ACCURACY_STEPS):
+    return certificate_table(SPENDINGS[name], steps=steps)
 
 
 def shown_accuracy(table: CertificateTable, start: float, edits: int) -> float:
     """Read the table as the page does: at the next smaller start and the next larger edits."""
-    row = max(i for i, unit in enumerate(table.starts) if unit <= start * ACCURACY_STEPS + 1e-9)
+    row = max(i for i, unit in enumerate(table.starts) if unit <= start * table.steps + 1e-9)
     column = next((i for i, number in enumerate(table.edits) if number >= edits), None)
     if column is None or column >= len(table.rows[row]):
         return 0.0
-    return table.rows[row][column] / ACCURACY_STEPS
+    return table.rows[row][column] / table.steps
 
 
 @pytest.mark.slow
@@ -73,13 +74,28 @@ def test_figures_are_bounds_and_almost_the_best(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SPENDINGS)
-def test_a_table_is_monotonous_and_reaches_from_all_to_nothing(name):
-    table = table_of(name)
+def test_errors_are_bounds_and_almost_the_best(name):
+    """Of an error that is a very small share of the range, too."""
+    spending, table = SPENDINGS[name], table_of(name, ERROR_STEPS)
+    for error in (0.5, 0.1, 0.03, 1e-3, 1e-4):
+        for edits in table.edits[1 :: max(1, len(table.edits) // 6)]:
+            if edits > 30_000:
+                break
+            known = 1 - best(spending, 1 - error, edits).value
+            shown = 1 - shown_accuracy(table, 1 - error, edits)
+            assert known - 1e-12 <= shown <= 1.15 * known + 2e-6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPENDINGS)
+@pytest.mark.parametrize("steps", [ACCURACY_STEPS, ERROR_STEPS])
+def test_a_table_is_monotonous_and_reaches_from_all_to_nothing(name, steps):
+    table = table_of(name, steps)
     assert table.edits[0] == 0
     assert len(table.edits) <= 80
     assert list(table.edits) == sorted(set(table.edits))
     assert table.starts[0] == 0
-    assert 9000 in table.starts
+    assert steps * 9 // 10 in table.starts
     for start, row in zip(table.starts, table.rows, strict=True):
         assert row[0] == start
         assert all(later <= earlier for earlier, later in pairwise(row))

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import math
+import random
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -13,16 +14,20 @@ import numpy as np
 import pytest
 
 import privatree
-from privatree import About, Model, PrivaTreeClassifier, load
+from privatree import About, Model, PrivaTreeClassifier, RegressionModel, load
 from privatree.errors import ParameterError
 from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement, Spend
 from privatree.report import _citation as citation
 from privatree.report import fingerprint, html_report
 from privatree.report._html import json_for_html_script
-from privatree.robustness import AccuracyCertificate, AttackSuccessCertificate
+from privatree.robustness import (
+    AccuracyCertificate,
+    AttackSuccessCertificate,
+    ErrorCertificate,
+)
 from privatree.robustness.certificates._majority import Majority
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 
 class Page(HTMLParser):
@@ -61,8 +66,8 @@ def certificate_for(privacy, **changes):
 
 
 @pytest.mark.slow
-def test_nothing_is_requested(adult_model, hostile_model):
-    for model in (adult_model, hostile_model):
+def test_nothing_is_requested(adult_model, hostile_model, hostile_number):
+    for model in (adult_model, hostile_model, hostile_number):
         text = html_report(model)
         page = Page(text)
         for tag, attributes in page.tags:
@@ -80,8 +85,9 @@ def test_nothing_is_requested(adult_model, hostile_model):
         assert "@import" not in style
 
 
-def test_only_the_pages_own_script_may_run(hostile_model):
-    page = Page(html_report(hostile_model))
+@pytest.mark.parametrize("name", ["hostile_model", "hostile_number"])
+def test_only_the_pages_own_script_may_run(request, name):
+    page = Page(html_report(request.getfixturevalue(name)))
     policy = next(a["content"] for t, a in page.tags if a.get("http-equiv"))
     runnable = [script for attributes, script in page.scripts if "type" not in attributes]
     assert len(page.scripts) == 2
@@ -92,7 +98,9 @@ def test_only_the_pages_own_script_may_run(hostile_model):
     assert "unsafe-eval" not in policy
 
 
-def test_no_tag_or_handler_comes_from_a_model(hostile_model, hand_made):
+@pytest.mark.parametrize("name", ["hostile_model", "hostile_number"])
+def test_no_tag_or_handler_comes_from_a_model(request, name, hand_made):
+    hostile_model = request.getfixturevalue(name)
     known = {tag for tag, _ in Page(html_report(hand_made())).tags} | {"details", "summary"}
     page = Page(html_report(hostile_model))
     assert {tag for tag, _ in page.tags} - {"div", "ul", "li", "option"} <= known
@@ -145,6 +153,32 @@ def test_a_sound_model(hand_made):
     assert "If size is at most 0.3 and age is at most 64, predict low" in page.shown
     assert "by hand" in page.shown
     assert not [a for t, a in page.tags if a.get("class", "").startswith("alert")]
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (
+            Target(0, 60, name="days"),
+            ["A decision tree of 3 leaves that predicts days", "0 to 60 numbers;"],
+        ),
+        (
+            Target(0, 60, integer=True),
+            ["that predicts a number", "intervals of the target", "Target whole number, to be"],
+        ),
+        (Target(0, 60, log=True), ["learned as a logarithm", "0 to 60, learned as a logarithm"]),
+    ],
+    ids=["name", "whole", "log"],
+)
+def test_the_words_for_a_number(hand_made_number, target, said):
+    text = html_report(hand_made_number(target))
+    page = Page(text)
+    for one in said:
+        assert one in page.shown
+    assert "predict 2.5 (95% from 0 to 2" in page.shown
+    assert "class" not in page.shown.replace("BibTeX", "").lower()
+    title = f"A private decision tree · {target.name or 'the target'}"
+    assert re.search("<title>(.*)</title>", text)[1] == title
 
 
 @pytest.mark.parametrize(
@@ -285,6 +319,35 @@ def test_a_certificate_must_be_of_the_same_learner(adult_model, hand_made, tmp_p
         html_report(adult_model, success)
 
 
+def test_a_certificate_of_a_number_is_one_of_its_error(hand_made_number, hand_made):
+    model = hand_made_number()
+    privacy = model.privacy_
+    given = {"target_range": (1.0, 50.0), "estimate": 7.9, "clean_bound": 8.12345}
+    figures = {"confidence": 0.99, "refits": 100, "n_train": 4321, "n_test": 1000, "poisoned": (1,)}
+    own = ErrorCertificate(privacy, **given, **figures, majority=Majority(11, 9.5))
+    shown = Page(html_report(model, own)).shown
+    assert "This page is not private" in shown
+    assert "an error of at most 8.124 expected without poison" in shown
+    assert "lie in the range of the certificate" in shown
+    data = json.loads(Page(html_report(model, own)).scripts[0][1])["certificate"]
+    assert data["range"] == 49.0
+    assert data["measured"] in data["starts"]
+    assert 49.0 * (1 - data["measured"] / data["steps"]) == pytest.approx(8.124, abs=1e-4)
+    without = Page(html_report(model))
+    assert "how large the error of the learner is without poison" in without.shown
+    assert "lie in the range of the target" in without.shown
+    assert "Figures are rounded up" in without.shown
+    assert json.loads(without.scripts[0][1])["certificate"]["range"] == 60.0
+    other = ErrorCertificate(privacy, **given, **figures, majority=Majority(61, 9.5))
+    for wrong in (other, replace(other, majority=Majority("text", 9.5))):
+        with pytest.raises(ParameterError, match="median target in the certificate is not in"):
+            html_report(model, wrong)
+    with pytest.raises(ParameterError, match="must be an ErrorCertificate, because the model pre"):
+        html_report(model, certificate_for(privacy))
+    with pytest.raises(ParameterError, match="must be an AccuracyCertificate, because the model"):
+        html_report(hand_made(), own)
+
+
 # --- files of strangers ---------------------------------------------------------------------------
 
 
@@ -301,10 +364,15 @@ def a_full_tree(depth, schema):
 
 
 @pytest.mark.slow
-def test_a_large_tree_takes_seconds(takes_at_most):
+@pytest.mark.parametrize("of_number", [False, True])
+def test_a_large_tree_takes_seconds(takes_at_most, number_tree, of_number):
     schema = Schema({"x": Numeric(0, 1)}, ["a", "b"])
     tree = a_full_tree(13, schema)
-    model = Model(schema, tree, PrivacyStatement(learner="L", epsilon=1.0))
+    kind = Model
+    if of_number:
+        tree, kind = number_tree(tree, random.Random(3)), RegressionModel
+        assert tree.shares is not None
+    model = kind(tree.schema, tree, PrivacyStatement(learner="L", epsilon=1.0))
     text = takes_at_most(10, lambda: html_report(model))
     assert "8,192 leaves" in text
     assert text.count('class="box') < 600

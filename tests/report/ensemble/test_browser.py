@@ -13,10 +13,11 @@ from page_checks import CONTRASTS
 from random_ensembles import random_records
 
 from privatree import datasets
+from privatree.export import value_text
 from privatree.model.ensemble import Ensemble, Round, Step
 from privatree.report import html_report
 from privatree.report.ensemble import _ensemble_page
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 PREDICTIONS = """(rows) => rows.map((row) => {
     for (const [place, value] of row) {
@@ -24,7 +25,8 @@ PREDICTIONS = """(rows) => rows.map((row) => {
     }
     document.getElementById("record").dispatchEvent(new Event("input"));
     const shown = document.getElementById("prediction");
-    return [JSON.parse(shown.dataset.probability), shown.querySelector(".label").textContent];
+    const { probability, value } = shown.dataset;
+    return [JSON.parse(probability || value), shown.querySelector(".label").textContent];
 })"""
 
 
@@ -50,10 +52,17 @@ def typed(model, records, n_rows):
 
 
 def check_predictions(page, model, records, n_rows):
-    shares, labels = zip(*page.evaluate(PREDICTIONS, typed(model, records, n_rows)), strict=True)
-    frame = pd.DataFrame(records)
+    found, labels = zip(*page.evaluate(PREDICTIONS, typed(model, records, n_rows)), strict=True)
+    frame, target = pd.DataFrame(records), model.schema_.target
+    if target is not None:
+        expected = model.predict(frame)
+        np.testing.assert_allclose(np.array(found), expected, rtol=1e-9, atol=0)
+        texts = [value_text(target, value).replace("-", "\u2212") for value in expected]
+        assert list(labels) == texts
+        assert len(set(expected)) > 2
+        return
     expected = model.predict_proba(frame)
-    assert np.abs(np.array(shares) - expected).max() < 1e-9
+    assert np.abs(np.array(found) - expected).max() < 1e-9
     assert list(labels) == model.predict(frame).tolist()
     assert len({tuple(row) for row in expected.round(6)}) > 2  # else little was tried
 
@@ -61,12 +70,27 @@ def check_predictions(page, model, records, n_rows):
 # --- a record -------------------------------------------------------------------------------------
 
 
+NUMBERS = [
+    Target(-3, 1e6),
+    Target(-3e-5, 2e-5),
+    Target(0, 30, integer=True),
+    Target(0, 1e9, log=True),
+    Target(0, 1e5, log=True, integer=True),
+]
+
+
 @pytest.mark.parametrize(
-    ("depth", "classes"), [(1, 2), (2, 2), (3, 2), (2, 4), (3, 3)], ids=lambda value: str(value)
+    ("depth", "predicts"),
+    [
+        *((1, 2), (2, 2), (3, 2), (2, 4), (3, 3)),
+        *((2 + place % 2, t) for place, t in enumerate(NUMBERS)),
+    ],
+    ids=lambda value: str(value),
 )
-def test_predictions_are_those_of_the_model(open_page, by_hand, depth, classes):
-    model = by_hand(seed=depth, depth=depth, classes=classes)
-    rng = random.Random(classes)
+def test_predictions_are_those_of_the_model(open_page, by_hand, depth, predicts):
+    of_number = isinstance(predicts, Target)
+    model = by_hand(seed=depth, depth=depth, **{"target" if of_number else "classes": predicts})
+    rng = random.Random(depth)
     records = random_records(rng, model.ensemble_, 60)
     for name, feature in model.schema_.features.items():  # what a field of numbers can hold
         if isinstance(feature, Numeric):
@@ -83,6 +107,46 @@ def test_predictions_of_a_dataset(open_page, adult_ensemble):
     rows = pd.concat([rows[is_tie][:20], rows[:20]]).astype(object)
     records = {name: rows[name].tolist() for name in rows}
     check_predictions(open_page(adult_ensemble), adult_ensemble, records, 40)
+
+
+def test_numbers_of_a_dataset(open_page, hours_ensemble):
+    frame, _, _ = datasets.load("adult")
+    rows = frame.sample(40, random_state=0).astype(object)
+    records = {name: rows[name].tolist() for name in hours_ensemble.schema_.features}
+    check_predictions(open_page(hours_ensemble), hours_ensemble, records, 40)
+
+
+def test_a_waterfall_of_a_number_adds_up(open_page, hours_ensemble):
+    page = open_page(hours_ensemble)
+    page.select_option("#f7", label="Husband")
+    texts = page.locator("#steps li .push").all_inner_texts()
+    numbers = [float(text.replace("\u2212", "-")) for text in texts]
+    assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.7)  # of eleven rounded ones
+    assert page.locator("#waterfall-title").inner_text() == "What moves hours-per-week"
+    said = page.locator("#sentence").inner_text()
+    assert f"The prediction is {texts[-1]}. It starts at {texts[0]}; it is " in said
+    note = page.locator("#waterfall-note").inner_text()
+    assert "Bars are in the units of hours-per-week." in note
+    assert "outside the range" not in note
+    assert page.locator("#prediction .share").count() == 0
+
+
+def test_a_sum_outside_the_range_is_said(open_page, by_hand):
+    target = Target(0, 1e5, log=True, name="cost")
+    model = by_hand(target=target)
+    high = Ensemble(
+        model.schema_, 1.0, (Round(Step(1, first=1, switches=(60.0,)), (3,)),), start=10.0
+    )
+    page = open_page(type(model)(model.schema_, high, model.privacy_))
+    for age, expected, is_outside in (("10", "100000", True), ("70", "1096", False)):
+        page.fill("#f0", age)
+        assert page.locator("#prediction .label").inner_text() == expected
+        note = page.locator("#waterfall-note").inner_text()
+        assert "Bars are logarithms of 1 + cost" in note
+        assert ("The sum is outside the range of cost" in note) == is_outside
+    page.locator(".card").first.click()
+    page.keyboard.press("ArrowRight")
+    assert "1 + cost times" in page.locator("#readout").inner_text()
 
 
 def test_a_waterfall_adds_up(open_page, adult_ensemble):
@@ -304,8 +368,9 @@ def test_many_features_and_categories(open_page, by_hand):
 # --- looks ----------------------------------------------------------------------------------------
 
 
-def test_every_text_can_be_read(open_page, by_hand):
-    page = open_page(by_hand())
+@pytest.mark.parametrize("target", [None, Target(0, 1e9, log=True)], ids=["classes", "number"])
+def test_every_text_can_be_read(open_page, by_hand, target):
+    page = open_page(by_hand(target=target))
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     page.click("#made-up")
     for scheme in ("light", "dark"):
@@ -314,8 +379,10 @@ def test_every_text_can_be_read(open_page, by_hand):
 
 
 @pytest.mark.parametrize("width", [390, 320])
-def test_a_phone_does_not_scroll_sideways(open_page, adult_ensemble, hostile_ensemble, width):
-    for model in (adult_ensemble, hostile_ensemble):
+def test_a_phone_does_not_scroll_sideways(
+    open_page, adult_ensemble, hostile_ensemble, hours_ensemble, hostile_number_ensemble, width
+):
+    for model in (adult_ensemble, hostile_ensemble, hours_ensemble, hostile_number_ensemble):
         page = open_page(model, width=width)
         page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         page.click("#made-up")
@@ -324,8 +391,9 @@ def test_a_phone_does_not_scroll_sideways(open_page, adult_ensemble, hostile_ens
         assert page.locator("#large").evaluate("(one) => one.scrollWidth <= one.clientWidth + 1")
 
 
-def test_paper_shows_the_charts_and_no_controls(open_page, adult_ensemble):
-    page = open_page(adult_ensemble)
+@pytest.mark.parametrize("name", ["adult_ensemble", "hours_ensemble"])
+def test_paper_shows_the_charts_and_no_controls(open_page, request, name):
+    page = open_page(request.getfixturevalue(name))
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     for control in (".bar", ".terms-tools", "#more", "#weak", "#record", "#large", "#poison"):
@@ -352,8 +420,9 @@ def test_without_scripts_there_is_a_table(browser, by_hand):
 # --- strangers ------------------------------------------------------------------------------------
 
 
-def test_names_are_shown_and_not_run(open_page, hostile_ensemble):
-    page = open_page(hostile_ensemble)
+@pytest.mark.parametrize("name", ["hostile_ensemble", "hostile_number_ensemble"])
+def test_names_are_shown_and_not_run(open_page, request, name):
+    page = open_page(request.getfixturevalue(name))
     page.click("#made-up")
     n_cards = page.locator(".card").count()
     for place in range(n_cards):

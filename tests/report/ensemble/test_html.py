@@ -14,7 +14,7 @@ import pytest
 from privatree.privacy import Composition, RangeGroup, Spend
 from privatree.report import html_report, model_card
 from privatree.report.ensemble import _ensemble_page
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 
 def shown(text):
@@ -23,8 +23,9 @@ def shown(text):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", body)).split())
 
 
-def test_only_the_pages_own_script_may_run(hostile_ensemble):
-    text = html_report(hostile_ensemble)
+@pytest.mark.parametrize("name", ["hostile_ensemble", "hostile_number_ensemble"])
+def test_only_the_pages_own_script_may_run(request, name):
+    text = html_report(request.getfixturevalue(name))
     (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in text
@@ -120,8 +121,36 @@ def test_a_card_has_the_strongest_terms(adult_ensemble):
     assert "tree" not in card.split("## How to cite")[0].replace("privatree", "")
 
 
-def test_names_cannot_break_the_card(hostile_ensemble):
-    card = model_card(hostile_ensemble)
+def test_effects_on_a_number_have_three_digits(by_hand):
+    """Of the largest effect, in the units of the target."""
+    for high, digits in ((60, 1), (6e5, 0), (6e-4, 6)):
+        model = by_hand(target=Target(0, high, name="cost"))
+        said = shown(html_report(model))
+        assert "in the units of cost" in said
+        terms = model.terms()
+        largest = max(abs(term.effect).max() for term in terms)
+        assert re.search(rf"[+\u2212][0-9]+\.?[0-9]{{{digits}}} if ", said), largest
+        assert f"{terms[0].strength:.{digits + 1}f} (" in said
+        card = model_card(model)
+        assert f"| {terms[0].strength:.{digits + 1}f} |" in card
+        assert "A sum outside the range counts as its nearer end." in card
+        assert "class" not in card.lower()
+    log = model_card(by_hand(target=Target(0, 1e5, log=True)))
+    assert "The logarithm of 1 + the target is" in log
+    assert "pipeline_tag: tabular-regression" in log
+
+
+def test_the_words_for_a_number(hours_ensemble):
+    said = shown(html_report(hours_ensemble))
+    assert "that predicts hours-per-week" in said
+    assert "0 to 100 whole numbers; predictions are in this range" in said
+    assert "odds" not in said
+    assert "classes" not in said
+
+
+@pytest.mark.parametrize("name", ["hostile_ensemble", "hostile_number_ensemble"])
+def test_names_cannot_break_the_card(request, name):
+    card = model_card(request.getfixturevalue(name))
     outside = re.sub(r"^```.*?^```$", "", card, flags=re.M | re.S)
     assert "<" not in outside
     assert {row.count("|") for row in outside.splitlines() if row.startswith("|")} == {5, 7}

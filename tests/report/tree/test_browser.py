@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import numpy as np
@@ -9,14 +10,14 @@ import pandas as pd
 import pytest
 from page_checks import CONTRASTS
 
-from privatree import Model, datasets
-from privatree.export import share_text
+from privatree import Model, RegressionModel, datasets
+from privatree.export import share_text, value_text
 from privatree.model import TreeBuilder
 from privatree.privacy import Leak, PrivacyStatement
 from privatree.report import html_report
-from privatree.robustness import AccuracyCertificate, best
+from privatree.robustness import AccuracyCertificate, ErrorCertificate, best
 from privatree.robustness.certificates import require_guarantee
-from privatree.schema import Categorical, Numeric, Schema
+from privatree.schema import Categorical, Numeric, Schema, Target
 
 
 def follow(page, rows):
@@ -31,6 +32,7 @@ def follow(page, rows):
             const shown = document.getElementById("prediction");
             return {
                 leaf: Number(shown.dataset.leaf),
+                value: shown.dataset.value,
                 label: shown.querySelector(".label").textContent,
                 shares: [...shown.querySelectorAll(".share")].map((share) => share.textContent),
                 on: [...document.querySelectorAll(".box.on")].map((box) => +box.dataset.node),
@@ -69,14 +71,18 @@ def path_to(tree, leaf):
 
 def check_agreement(page, model, frame):
     found = follow(page, typed(model, frame))
-    leaves, labels = model.apply(frame), model.predict(frame)
-    shares = model.predict_proba(frame)
+    leaves, outcomes, target = model.apply(frame), model.predict(frame), model.schema_.target
+    shares = None if target is not None else model.predict_proba(frame)
     for row, shown in enumerate(found):
         assert shown["leaf"] == leaves[row]
-        assert shown["label"] == str(labels[row])
+        if target is not None:
+            assert float(shown["value"]) == pytest.approx(outcomes[row], rel=1e-9, abs=0)
+            assert shown["label"] == value_text(target, outcomes[row])
+        else:
+            assert shown["label"] == str(outcomes[row])
         assert sorted(shown["on"]) == sorted(path_to(model.tree_, int(leaves[row])))
         assert shown["answers"] == len(shown["on"]) - 1
-        if model.tree_.probability is not None:
+        if shares is not None and model.tree_.probability is not None:
             expected = [
                 f"{c}{share_text(share)}"
                 for c, share in zip(model.classes_, shares[row], strict=True)
@@ -121,6 +127,44 @@ def test_edges_of_thresholds_ranges_and_categories(open_page, hand_made):
         columns=["size", "age", "ward", "unused"],
     ).astype({"ward": "object"})
     check_agreement(open_page(model), model, frame)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "target",
+    [Target(-5.5, 1e6), Target(0, 30, integer=True), Target(0, 1e9, log=True)],
+    ids=["number", "whole", "log"],
+)
+def test_random_trees_predict_the_numbers_of_predict(
+    open_page, random_tree, number_tree, random_value, target, seed
+):
+    """With missing values, unknown categories and values on both sides of thresholds."""
+    rng = random.Random(seed)
+    tree = random_tree(rng)
+    while tree.n_leaves < 5:
+        tree = random_tree(rng)
+    tree = number_tree(tree, rng, target)
+    model = RegressionModel(tree.schema, tree, PrivacyStatement("by hand", epsilon=0.5))
+    columns = {}
+    for name, feature in tree.schema.features.items():
+        drawn = [random_value(rng, feature, tree) for _ in range(40)]
+        if isinstance(feature, Categorical):  # codes, of which some are of no category
+            known = range(len(feature.categories))
+            drawn = [
+                feature.categories[int(code)] if code in known
+                else None if np.isnan(code) else "elsewhere"
+                for code in drawn
+            ]  # fmt: skip
+        else:
+            drawn = [value if np.isfinite(value) else None for value in drawn]
+        columns[name] = pd.Series(drawn, dtype=object)
+    check_agreement(open_page(model), model, pd.DataFrame(columns))
+
+
+def test_records_of_a_dataset_get_the_numbers_of_predict(open_page, hours_model):
+    frame, _, _ = datasets.load("adult")
+    rows = frame.sample(60, random_state=0).reset_index(drop=True)
+    check_agreement(open_page(hours_model), hours_model, rows)
 
 
 def test_missing_values_with_a_place_of_their_own(open_page):
@@ -266,6 +310,68 @@ def test_the_keyboard_is_enough(open_page, hand_made):
     page.keyboard.press("ArrowRight")
     assert page.locator("#edits-shown").inner_text() != before
     assert "records" in page.locator("#edits").get_attribute("aria-valuetext")
+
+
+# --- numbers --------------------------------------------------------------------------------------
+
+
+def test_a_leaf_shows_how_its_numbers_are_distributed(open_page, hand_made_number):
+    page = open_page(hand_made_number(Target(0, 60, integer=True, name="days")))
+    assert page.locator("#spread").is_hidden()
+    page.locator(".box.leaf").nth(1).click()
+    rows = [" ".join(text.split()) for text in page.locator("#spread-rows li").all_inner_texts()]
+    assert rows == [
+        "0 to 2 0.0%",
+        "3 to 10 10.0%",
+        "11 to 20 60.0% predicted",
+        "21 to 60 30.0%",
+    ]
+    assert page.locator("#spread-title").inner_text() == (
+        "How days is distributed in this leaf, with noise"
+    )
+    said = page.locator("#spread-note").inner_text()
+    assert "Most records: 90% from 11 to 60." in said
+    assert "A share below about 12.9% can be nothing but noise." in said
+    assert "days" in page.locator("#prediction").inner_text()
+    page.locator(".box.split").first.click()
+    assert page.locator("#spread").is_hidden()
+
+
+def test_a_leaf_with_few_or_no_records_shows_no_distribution(open_page, hand_made_number):
+    page = open_page(hand_made_number())
+    leaf = page.locator(".box.leaf").nth(2)
+    assert leaf.locator(".columns-of-leaf").count() == 0
+    assert "unsupported" in leaf.get_attribute("class")
+    leaf.click()
+    assert page.locator("#spread-rows li").count() == 0
+    assert "No more records than noise explains" in page.locator("#spread-note").inner_text()
+    heights = (
+        page.locator(".box.leaf")
+        .first.locator(".columns-of-leaf span")
+        .evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().height)")
+    )
+    assert [height / max(heights) for height in heights] == pytest.approx(
+        [0.4, 1, 0.5, 0.1], abs=0.05
+    )
+
+
+def test_a_larger_number_has_a_darker_leaf(open_page, hours_model):
+    page = open_page(hours_model)
+    tree = hours_model.tree_
+    brightness = dict(page.locator(".box.leaf").evaluate_all(
+        """(all) => all.map((box) => {
+            const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+            canvas.fillStyle = getComputedStyle(box).backgroundColor;
+            canvas.fillRect(0, 0, 1, 1);
+            const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
+            return [+box.dataset.node, r + g + b];
+        })"""
+    ))  # fmt: skip
+    ordered = sorted(brightness, key=lambda leaf: tree.value[leaf])
+    assert all(brightness[one] > brightness[other] for one, other in pairwise(ordered))
+    legend = page.locator(".legend").inner_text()
+    assert "27.6" in legend
+    assert "51.46" in legend
 
 
 # --- folding and zooming --------------------------------------------------------------------------
@@ -545,16 +651,61 @@ def test_a_certificates_accuracy_is_marked_wherever_it_shows(open_page, hand_mad
     assert page.locator("#curve-badge").is_hidden()
 
 
+def test_the_slider_shows_errors_that_hold(open_page, hours_model):
+    """In the unit of the target, and rounded up."""
+    privacy = PrivacyStatement.from_dict(hours_model.privacy_.to_dict())
+    page = open_page(hours_model)
+    page.click("#poison summary")
+    assert "from 0 to 100" in page.locator("#start-hint").inner_text()
+    page.locator("#start").fill("100.5")
+    assert page.locator("#start").get_attribute("aria-invalid") == "true"
+    for typed_error in ("8", "0.37", "0.02"):
+        page.fill("#start", typed_error)
+        certificate = ErrorCertificate(
+            privacy, float(typed_error), float(typed_error), 0.99, 100, 777, 50, (1,),
+            target_range=(0.0, 100.0),
+        )  # fmt: skip
+        for place in range(6):
+            page.fill("#edits", str(place))
+            edits = int(page.locator("#edits-shown").inner_text().replace(",", ""))
+            exact = certificate.guarantee(edits)
+            shown = float(page.locator("#figure .big").inner_text())
+            assert exact - 1e-9 <= shown <= max(1.15 * exact, 0.011)
+    assert "of hours-per-week is" in page.locator("#figure").inner_text()
+
+
+def test_a_certificates_error_is_marked_wherever_it_shows(open_page, hours_model):
+    privacy = PrivacyStatement.from_dict(hours_model.privacy_.to_dict())
+    certificate = ErrorCertificate(
+        privacy, 7.9, 8.1234, 0.99, 100, 777, 50, (1,), target_range=(1.0, 99.0)
+    )
+    page = open_page(hours_model, certificate)
+    page.fill("#edits", "0")
+    assert float(page.locator("#figure .big").inner_text()) == pytest.approx(8.124, abs=0.001)
+    assert "largest expected error without poison" in page.locator("#figure").inner_text()
+    page.fill("#edits", "1")
+    shown = float(page.locator("#figure .big").inner_text())
+    assert certificate.guarantee(1) <= shown <= 1.01 * certificate.guarantee(1)
+    assert "not private" in page.locator("#figure .badge").inner_text().lower()
+    assert "98" in page.locator("#curve").text_content()  # the largest error that is possible
+    page.check("input[value=typed]")
+    page.fill("#edits", "0")
+    assert page.locator("#figure .big").inner_text() == "9.8"
+    assert "error of hours-per-week were 9.8" in page.locator("#figure").inner_text()
+
+
 # --- looks ----------------------------------------------------------------------------------------
 
 
 # The contrast of every visible text with what is painted behind it.
-def test_every_text_can_be_read(open_page, hand_made):
+def test_every_text_can_be_read(open_page, hand_made, hours_model, hand_made_number):
     leaks = (Leak("purity stop", "it tells"),)
     for model in (
         hand_made(seeded=True),
         hand_made(epsilon=float("inf"), leaks=leaks),
         deep_model(),
+        hours_model,
+        hand_made_number(),
     ):
         page = open_page(model)
         assert page.evaluate(CONTRASTS) == []
@@ -586,8 +737,10 @@ def test_dark_by_the_system_and_by_hand(open_page, hand_made):
     assert look() == dark  # chosen by hand: the system does not matter
 
 
-def test_a_phone_does_not_scroll_sideways(open_page, adult_model, hostile_model):
-    for model in (adult_model, hostile_model):
+def test_a_phone_does_not_scroll_sideways(
+    open_page, adult_model, hostile_model, hours_model, hostile_number
+):
+    for model in (adult_model, hostile_model, hours_model, hostile_number):
         page = open_page(model, width=360)
         page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         page.click("#made-up")
@@ -638,15 +791,17 @@ def test_what_is_wider_than_a_phone_has_a_faded_edge(open_page, adult_model):
     assert faded("nav") == [False, False]
 
 
-def test_paper_shows_everything_and_no_controls(open_page, adult_model):
-    page = open_page(adult_model)
+@pytest.mark.parametrize("name", ["adult_model", "hours_model"])
+def test_paper_shows_everything_and_no_controls(open_page, request, name):
+    model = request.getfixturevalue(name)
+    page = open_page(model)
     page.emulate_media(media="print", color_scheme="dark")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     for control in (".bar", "#record", "#theme", "#tools", "#poison"):
         assert page.locator(control).is_hidden()
     assert page.locator("#drawing .fold:visible").count() == 0
     assert page.locator("#privacy pre").is_visible()
-    assert len(seen(page)) == adult_model.tree_.n_nodes  # nothing is folded on paper
+    assert len(seen(page)) == model.tree_.n_nodes  # nothing is folded on paper
     tops = page.locator(".fact").evaluate_all("(all) => all.map((one) => one.offsetTop)")
     assert len(set(tops)) == 1
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
@@ -666,8 +821,9 @@ def test_without_scripts_the_page_still_tells_all_but_the_curve(browser, hand_ma
 # --- strangers ------------------------------------------------------------------------------------
 
 
-def test_names_are_shown_and_not_run(open_page, hostile_model):
-    page = open_page(hostile_model)
+@pytest.mark.parametrize("name", ["hostile_model", "hostile_number"])
+def test_names_are_shown_and_not_run(open_page, request, name):
+    page = open_page(request.getfixturevalue(name))
     for _ in range(3):
         page.click("#made-up")
     page.locator(".box").last.click()
