@@ -1,10 +1,10 @@
 import pytest
 from run_command import run
 
-from privatree import Model, Numeric, Schema
+from privatree import Model, Numeric, RegressionModel, Schema, Target
 from privatree.model import TreeBuilder
 from privatree.privacy import PrivacyStatement
-from privatree.robustness import AccuracyCertificate
+from privatree.robustness import AccuracyCertificate, ErrorCertificate
 
 
 def certificate(epsilon):
@@ -52,6 +52,31 @@ def test_a_certificate_that_is_wanted(folder, monkeypatch):
     text = (folder / "r.html").read_text(encoding="utf-8")
     assert "0.8765" in text
     assert "do not publish this page" in text
+
+
+def test_a_model_of_a_number_takes_a_certificate_of_its_error(folder, monkeypatch, capsys):
+    target = Target(0, 60, integer=True, name="days")
+    builder = TreeBuilder(Schema({"age": Numeric(0, 100)}, target=target))
+    for value, node in zip((2.5, 30.0), builder.split_numeric(builder.root, 0, 40.0), strict=True):
+        builder.value_leaf(node, value)
+    tree, privacy = builder.build(), PrivacyStatement("by hand", epsilon=1.0)
+    RegressionModel(tree.schema, tree, privacy).save("days.json")
+    assert run(monkeypatch, "report", "days.json", "-o", "days.html") == 0
+    text = (folder / "days.html").read_text(encoding="utf-8")
+    assert "that predicts <bdi>days</bdi>" in text
+    assert "If age is at most 40, <strong>predict 2.5.</strong>" in text
+    ErrorCertificate(
+        privacy, 7.9, 8.12345, 0.99, 100, 777, 50, (1,), target_range=(1.0, 50.0)
+    ).save("error.json")
+    arguments = ("report", "days.json", "-o", "r.html", "--certificate")
+    assert run(monkeypatch, *arguments, "error.json") == 0
+    assert "an error of at most 8.124" in (folder / "r.html").read_text(encoding="utf-8")
+    certificate(1.0).save("accuracy.json")
+    capsys.readouterr()
+    assert run(monkeypatch, *arguments, "accuracy.json") == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert run(monkeypatch, "export", "days.json", "--format", "card") == 0
+    assert "The tree predicts days (a whole number from 0 to 60)" in capsys.readouterr().out
 
 
 def test_mistakes_are_one_line_and_nothing_is_written(folder, monkeypatch, capsys):
