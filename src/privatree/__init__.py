@@ -3,14 +3,14 @@
 A folder is a stage, and uses those above it::
 
     privacy/        randomness, samplers, mechanisms, ledger, budgets, statement
-    schema/         what is public: features, ranges, categories, classes, CSV dialect
+    schema/         what is public: features, classes or a numeric target, CSV dialect
     tables/         any container (numpy, pandas, polars, Arrow) to typed columns
-    counting/       records to bins, bins to exact class counts
+    counting/       records to bins, bins to exact counts
     sources/        where records live: memory, CSV, Parquet, Arrow, Spark
     inspection/     not private, for the owner: infer, draft and check a schema
     model/          what is released: tree, prediction, file
     learners/       the algorithms; they see counts, never records
-    estimators/     the scikit-learn classes
+    estimators/     the scikit-learn classifiers and regressors
 
 These use the estimators or what they release, or serve all stages::
 

@@ -46,7 +46,7 @@ def test_misspelt_classes_cost_three_percent(account):
     assert budget.remaining == Fraction(97, 100)
     text = str(caught.value)
     assert "\n" not in text
-    assert "at least min_records = 200 records with a label that fits the schema" in text
+    assert "at least min_records = 200 records with a label or target that fits the schema" in text
     assert f"about {max(0, caught.value.noisy_records)} (± 100)" in text
     assert "the wrong target, a misspelt class, an empty file and a wrong path" in text
     assert text.endswith(

@@ -210,9 +210,9 @@ def fit(
     del for_tree["leaf_values"]  # only a regressor has it
     if schema is None and not infer_schema:
         raise ParameterError(
-            "fit needs --schema: a TOML file with the public ranges, categories and classes. "
-            "privatree schema draft writes one for you to check. --infer-schema trains without a "
-            "schema, which leaks."
+            "fit needs --schema: a TOML file with the public ranges and categories, and the "
+            "classes or the range of the target. privatree schema draft writes one for you to "
+            "check. --infer-schema trains without a schema, which leaks."
         )
     if budget is not None and infer_schema:
         raise ParameterError(

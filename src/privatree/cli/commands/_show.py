@@ -21,7 +21,7 @@ def show(
         bool,
         typer.Option(
             "--json",
-            help="Print the whole model as JSON: classes, schema, tree or ensemble, statement.",
+            help="Print the whole model as JSON: schema, tree or ensemble, statement.",
         ),
     ] = False,
 ) -> None:

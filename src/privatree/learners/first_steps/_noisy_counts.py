@@ -74,8 +74,8 @@ def too_few_records(
 ) -> TooFewRecordsError:
     """Return the error of a training that stops; `error` is a bound on the noise."""
     return TooFewRecordsError(
-        f"there must be at least min_records = {min_records or 0:,} {counted} with a label that "
-        f"fits the schema, but there are {shown_count(noisy_size, error)}.",
+        f"there must be at least min_records = {min_records or 0:,} {counted} with a label or "
+        f"target that fits the schema, but there are {shown_count(noisy_size, error)}.",
         noisy_size,
         error,
     )

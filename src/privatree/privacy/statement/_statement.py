@@ -40,13 +40,13 @@ SCHEMA_LEAK = "schema read from the data"
 """Name of the leak of a model whose schema was read from the records and not confirmed."""
 
 _FEW_RECORDS = (
-    "So few records had a label that fits the schema that the noise hides whether there were any. "
-    "If you expected more, check the target and, if there are classes, their spelling."
+    "So few records had a label or target that fits the schema that the noise hides whether there "
+    "were any. If you expected more, check the target and, if there are classes, their spelling."
 )
 _FEW_UNITS = (
-    "So few units had a record with a label that fits the schema that the noise hides whether "
-    "there were any. If you expected more, check the target, the ids of the units and, if there are "
-    "classes, their spelling."
+    "So few units had a record with a label or target that fits the schema that the noise hides "
+    "whether there were any. If you expected more, check the target, the ids of the units and, if "
+    "there are classes, their spelling."
 )
 
 
