@@ -224,6 +224,12 @@ def test_what_is_refused_before_anything_is_trained() -> None:
         ParameterError, match="y_test, the test targets, must have at least two diff"
     ):
         error_certificate(LEARNER, AGES, COST, AGES[:2], [1.0, 1.0])
+    for too_far_or_close in ([-1e101, 0.0], [0.0, 1e-101]):
+        with pytest.raises(ParameterError, match="neither too far apart nor too close"):
+            error_certificate(LEARNER, AGES, COST, AGES[:2], too_far_or_close)
+    for n_records in (1, 3):  # one record would be compared with both
+        with pytest.raises(ParameterError, match=f"got 2 for {n_records} records"):
+            error_certificate(LEARNER, AGES, COST, AGES[:n_records], [1.0, 2.0], refits=2)
     counted = PrivaTreeRegressor(0.3, schema=SCHEMA, dataset_size=1200)
     with pytest.raises(CertificateError, match="dataset_size must be declared from public"):
         error_certificate(counted, AGES, COST, AGES[:100], COST[:100], refits=2)

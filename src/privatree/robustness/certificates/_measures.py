@@ -25,6 +25,9 @@ from privatree.tables import (
     take_rows,
 )
 
+_LARGEST = 1e100
+"""Largest size of a test target, so that sums of errors are finite and no share is lost."""
+
 
 class AttackWithTrigger(Protocol):
     """An attack with a trigger that is fixed before training."""
@@ -123,6 +126,15 @@ class AbsoluteError(_Score):
             raise ParameterError(
                 "y_test, the test targets, must have at least two different numbers.", "y_test"
             )
+        if len(self.y_test) and not (
+            np.abs(self.y_test).max() <= _LARGEST and self.scale >= 1 / _LARGEST
+        ):
+            raise ParameterError(
+                "y_test, the test targets, must be neither too far apart nor too close for floats: "
+                f"from {-_LARGEST:g} to {_LARGEST:g}, and in a range at least {1 / _LARGEST:g} "
+                "wide. Choose another unit.",
+                "y_test",
+            )
 
     @cached_property
     def target_range(self) -> tuple[float, float]:
@@ -144,8 +156,14 @@ class AbsoluteError(_Score):
         return (), Majority(shown, float(np.abs(self.y_test - median).mean()))
 
     def __call__(self, model: Any) -> float:
-        predicted = np.clip(np.asarray(model.predict(self.X_test), dtype=np.float64),
-                            *self.target_range)  # fmt: skip
+        predicted = np.asarray(model.predict(self.X_test), dtype=np.float64)
+        if predicted.shape != self.y_test.shape:
+            raise ParameterError(
+                f"y_test must have one number for each record of X_test, got {len(self.y_test)} "
+                f"for {len(predicted)} records.",
+                "y_test",
+            )
+        predicted = np.clip(predicted, *self.target_range)
         share = float(np.abs((predicted - self.y_test) / self.scale).mean())
         return _check_measured_score("the error of predict(X_test)", min(share, 1.0))
 
