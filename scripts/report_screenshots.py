@@ -1,8 +1,8 @@
 """Takes the pictures of the report page that the documentation shows.
 
-Run it as ``.venv/bin/python scripts/report_screenshots.py [tree] [ensemble]``; Chromium must be
-installed, or named by the variable CHROMIUM. The models are trained anew with fresh noise, as those
-to publish would be, so that they differ from run to run.
+Run it as ``.venv/bin/python scripts/report_screenshots.py [tree] [ensemble] [number]``; Chromium
+must be installed, or named by the variable CHROMIUM. The models are trained anew with fresh noise,
+as those to publish would be, so that they differ from run to run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from privatree import PrivaBoostClassifier, PrivaTreeClassifier, datasets
+from privatree import (
+    PrivaBoostClassifier,
+    PrivaTreeClassifier,
+    PrivaTreeRegressor,
+    Schema,
+    Target,
+    datasets,
+)
 from privatree.report import html_report
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -41,7 +48,7 @@ RECORD = {"relationship": "Husband", "marital-status": "Married-civ-spouse", "ag
 
 def main() -> None:
     frame, labels, schema = datasets.load("adult")
-    kinds = sys.argv[1:] or ["tree", "ensemble"]
+    kinds = sys.argv[1:] or ["tree", "ensemble", "number"]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = playwright.chromium.launch(
@@ -58,10 +65,20 @@ def main() -> None:
             page.write_text(html_report(ensemble.fit(frame, labels)), encoding="utf-8")
             for name, look in (LOOKS | {"print": PAPER}).items():
                 take(browser, page, IMAGES / f"report-ensemble-{name}.png", look)
+        if "number" in kinds:
+            features = {n: f for n, f in schema.features.items() if n != "hours-per-week"}
+            target = Target(0, 100, integer=True, name="hours-per-week")
+            number = PrivaTreeRegressor(epsilon=1.0, schema=Schema(features, target=target))
+            fitted = number.fit(frame[list(features)], frame["hours-per-week"])
+            page.write_text(html_report(fitted), encoding="utf-8")
+            take(browser, page, IMAGES / "report-number.png", LOOKS["desktop"], "#tree")
         browser.close()
 
 
-def take(browser: Browser, file: Path, picture: Path, look: dict[str, object]) -> None:
+def take(
+    browser: Browser, file: Path, picture: Path, look: dict[str, object], part: str | None = None
+) -> None:
+    """Take a picture of the upper part of a page, or of one of its sections."""
     page = browser.new_context(**look).new_page()  # type: ignore[arg-type]
     page.goto(file.as_uri())
     for label, value in RECORD.items():
@@ -72,7 +89,10 @@ def take(browser: Browser, file: Path, picture: Path, look: dict[str, object]) -
     page.evaluate("document.activeElement.blur(); window.scrollTo(0, 0)")
     if look is PAPER:
         page.emulate_media(media="print")
-    page.screenshot(path=picture)
+    if part is None:
+        page.screenshot(path=picture)
+    else:
+        page.locator(part).screenshot(path=picture)
     page.context.close()
     with Image.open(picture) as taken:
         taken.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(

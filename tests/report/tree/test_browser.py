@@ -327,11 +327,12 @@ def test_a_leaf_shows_how_its_numbers_are_distributed(open_page, hand_made_numbe
         "21 to 60 30.0%",
     ]
     assert page.locator("#spread-title").inner_text() == (
-        "How days is distributed in this leaf, with noise"
+        "How days is distributed in this leaf, roughly and with noise"
     )
     said = page.locator("#spread-note").inner_text()
     assert "Most records: 90% from 11 to 60." in said
-    assert "A share below about 12.9% can be nothing but noise." in said
+    assert "A share below about 12.9% can be nothing but noise. Shares are coarse, too" in said
+    assert said.endswith("The prediction is a mean: single records can be far from it.")
     assert "days" in page.locator("#prediction").inner_text()
     page.locator(".box.split").first.click()
     assert page.locator("#spread").is_hidden()

@@ -11,7 +11,7 @@ function showSpread(leaf) {
   spread.hidden = !data.numbers || leaf === null || !data.numbers.intervals.length;
   if (spread.hidden) return;
   const { value, shares, spread: most, noise } = data.numbers.leaves[leaf];
-  byId("spread-title").replaceChildren("How ", element("bdi", data.target.called), " is distributed in this leaf, with noise");
+  byId("spread-title").replaceChildren("How ", element("bdi", data.target.called), " is distributed in this leaf, roughly and with noise");
   byId("spread-rows").replaceChildren(...shares.map((share, i) => {
     const fill = element("span", "", "fill"), isHere = i === intervalOf(value);
     fill.style.width = (100 * share / Math.max(...shares)).toFixed(2) + "%";
@@ -21,8 +21,9 @@ function showSpread(leaf) {
   byId("spread-note").textContent = !shares.length ? "No more records than noise explains, so nothing is shown."
     : (most ? "Most records: " + most + ". " : "")
       + (noise ? "A share below about " + noise + " can be nothing but noise. " : "The shares are noisy. ")
-      + (data.target.log ? "The prediction is a median, or a mean of logarithms that is turned back" : "The prediction is a mean or a median")
-      + ", so single records can be far from it.";
+      + "Shares are coarse, too: a record counts in part for two neighbouring intervals. "
+      + (data.target.log ? "The prediction is a mean of logarithms, turned back" : "The prediction is a mean")
+      + ": single records can be far from it.";
 }
 
 /* --- a record, or a chosen box -------------------------------------------------------------- */
