@@ -110,3 +110,14 @@ def test_the_note_follows_from_what_is_released_or_public(learner, parameters, s
     if not parameters:
         noisy = max(1, model.privacy_.noisy_records)
         assert note.startswith(f"{FEW}{noisy * 0.1:.2g}. ")
+
+
+def test_nothing_is_said_of_a_number_of_records_that_nobody_knows():
+    """A robust tree with a declared interval needs no number of records, and draws none."""
+    frame, _ = table(400)
+    learner = PrivaTreeRegressor(
+        0.1, schema=NUMBER, schedule="robust", interval=(0, 100), random_state=0
+    )
+    privacy = learner.fit(frame, [50.0] * 400).privacy_
+    assert privacy.noisy_records is None
+    assert not [note for note in privacy.notes if note.startswith(FEW)]

@@ -79,7 +79,8 @@ class TreeTraining(PrivateTraining):
             )
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
         notes += tree_notes(drawn, tree, leaf_epsilon)
-        notes += signal_notes(schema, size, plan.epsilon)
+        if plan.dataset_size is not None or training.noisy_size is not None:
+            notes += signal_notes(schema, size, plan.epsilon)
         privacy = self._make_statement(schema, training, notes, has_weights)
         return tree, replace(privacy, spends=spends, schedule=plan.schedule())
 
