@@ -29,7 +29,7 @@ from privatree.schema import TARGET_CODES
 
 _FINEST = 32
 """The first residuals that are counted together are up to the interval's width by this number."""
-_NEAR, _FAR = 2.0, 8.0
+_NEAR, _FAR = 2.0, 12.0
 """A count of residuals is used from this number of records on, times 1/epsilon: otherwise it may be
 noise. The second number is for residuals above the interval's width, of which a false count does
 more harm."""
