@@ -16,7 +16,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [
-    ROOT / "docs" / f"{name}.md" for name in ("accuracy", "boosting", "speed", "scale", "persons")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("accuracy", "boosting", "speed", "scale", "persons", "regression")
 ]
 
 Figures = list[dict[str, Any]]
@@ -291,6 +292,66 @@ def ensembles_speed(figures: Figures) -> str:
     )
 
 
+# --- numbers as targets -------------------------------------------------------------------------
+
+REGRESSORS = {
+    "tree": "**`PrivaTreeRegressor`**, delta 0",
+    "ensemble": "**`PrivaBoostRegressor`**, delta 1e-6",
+    "dp-ebm": "DP-EBM, delta 1e-6",
+    "linear": "diffprivlib, linear regression",
+    "not-private": "scikit-learn, not private",
+}
+OURS, WORST_R2 = ("tree", "ensemble"), -1.0
+
+
+def regression(figures: Figures) -> str:
+    """Return the table of mean R2 over all datasets: a row for each method."""
+    found = _r2_by_dataset(figures)
+    epsilons = list(dict.fromkeys(row["epsilon"] for row in figures if row["epsilon"]))
+    lines = []
+    for method, title in REGRESSORS.items():
+        cells = []
+        for epsilon in epsilons:
+            mine, ebm = found[method, epsilon], found["dp-ebm", epsilon]
+            ahead = f" ({sum(mine[name] > ebm[name] for name in mine)} of {len(mine)})"
+            cells.append(f"{_mean_r2(mine.values())}{ahead * (method in OURS)}")
+        lines.append([title, *cells])
+    columns = [f"epsilon {epsilon:g}" for epsilon in epsilons]
+    return table(["mean R2 (datasets ahead of DP-EBM)", *columns], lines)
+
+
+def regression_by_dataset(figures: Figures) -> str:
+    """Return the table of R2 at epsilon 1: a row for each dataset."""
+    found = {(r["dataset"], r["method"]): r for r in figures if r["epsilon"] in (1, None)}
+    names = list(dict.fromkeys(name for name, _ in found))
+    lines = [[name, *(_r2_with_error(found[name, m]) for m in REGRESSORS)] for name in names]
+    return table(["R2", *REGRESSORS.values()], lines)
+
+
+def _r2_by_dataset(figures: Figures) -> dict[tuple[str, float], dict[str, float]]:
+    """Return the R2 of each dataset, for each method and epsilon.
+
+    A method without privacy has the same for every epsilon.
+    """
+    epsilons = {row["epsilon"] for row in figures if row["epsilon"]}
+    found: dict[tuple[str, float], dict[str, float]] = {}
+    for row in figures:
+        for epsilon in epsilons if row["epsilon"] is None else [row["epsilon"]]:
+            found.setdefault((row["method"], epsilon), {})[row["dataset"]] = row["r2"]
+    return found
+
+
+def _mean_r2(values: Iterable[float]) -> str:
+    """Return a mean in which no dataset counts as less than a fixed number."""
+    return f"{mean(max(value, WORST_R2) for value in values):.3f}"
+
+
+def _r2_with_error(row: dict[str, Any]) -> str:
+    if row["r2"] < WORST_R2:
+        return f"below {WORST_R2:g}"
+    return f"{row['r2']:.3f} ± {row['standard_error']:.3f}"
+
+
 # --- speed --------------------------------------------------------------------------------------
 
 LEARNERS = {
@@ -451,6 +512,8 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "ensembles-curves": ("ensembles-curves.json", ensembles_curves),
     "ensembles-speed": ("ensembles-speed.json", ensembles_speed),
     "persons": ("persons-panel.json", persons),
+    "regression": ("regression-sets.json", regression),
+    "regression-by-dataset": ("regression-sets.json", regression_by_dataset),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),
