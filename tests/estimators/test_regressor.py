@@ -218,7 +218,8 @@ def test_a_wrong_parameter_is_refused(parameters, message):
 @pytest.mark.parametrize("learner", [PrivaTreeClassifier, PrivaBoostClassifier])
 def test_a_classifier_refuses_a_target(learner):
     frame, days = some_stays(20)
-    with pytest.raises(ParameterError, match="schema must have classes for Priva"):
+    advice = "schema must have classes for Priva.* Use PrivaTreeRegressor or PrivaBoostRegressor"
+    with pytest.raises(ParameterError, match=advice):
         learner(schema=SCHEMA).fit(frame, days)
 
 

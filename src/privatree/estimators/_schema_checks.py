@@ -25,7 +25,7 @@ def check_outcome(schema: Schema, by: str, *, is_number: bool) -> None:
     if not is_number and schema.target is not None:
         raise ParameterError(
             f"schema must have classes for {by}, but has a target, which is a number. Use "
-            "PrivaTreeRegressor, or declare the classes.",
+            "PrivaTreeRegressor or PrivaBoostRegressor, or declare the classes.",
             "schema",
         )
 
