@@ -1,6 +1,6 @@
 """How many hours a week does somebody work? A number as target, with a tree and an ensemble.
 
-    python examples/predict_a_number.py
+python examples/predict_a_number.py
 """
 
 from pathlib import Path

@@ -48,7 +48,7 @@ def test_a_schema_has_classes_or_a_target():
     schema = Schema(FEATURES, target=Target(0, 60))
     assert schema.classes == ()
     assert repr(schema) == "Schema(features={'age': Numeric}, target=Target(0, 60))"
-    with pytest.raises(SchemaError, match="classes, for a classifier, or a target, for a"):
+    with pytest.raises(SchemaError, match="classes, or a target that is a number, but"):
         Schema(FEATURES)
     with pytest.raises(SchemaError, match="either classes or a target, but has both"):
         Schema(FEATURES, ["no", "yes"], target=Target(0, 60))
