@@ -328,6 +328,30 @@ def regression_by_dataset(figures: Figures) -> str:
     return table(["R2", *REGRESSORS.values()], lines)
 
 
+def regression_wide_ranges(figures: Figures) -> str:
+    """Return the table of mean R2 for round ranges of the target and for ranges that are wider.
+
+    The means are over the datasets that were measured with every range.
+    """
+    widths = list(dict.fromkeys(row["widen"] for row in figures))
+    found = {widen: _r2_by_dataset([r for r in figures if r["widen"] == widen]) for widen in widths}
+    kinds = [
+        (method, epsilon)
+        for method in REGRESSORS
+        for epsilon in dict.fromkeys(row["epsilon"] for row in figures)
+        if all((method, epsilon) in found[widen] for widen in widths)
+    ]
+    lines = []
+    for widen in widths:
+        cells = []
+        for kind in kinds:
+            names = set.intersection(*(set(found[each][kind]) for each in widths))
+            cells.append(_mean_r2(found[widen][kind][name] for name in names))
+        lines.append(["a round one" if widen == 1 else f"{widen:g} times as wide", *cells])
+    columns = (f"{REGRESSORS[method]}, epsilon {epsilon:g}" for method, epsilon in kinds)
+    return table(["declared range of the target: mean R2", *columns], lines)
+
+
 def _r2_by_dataset(figures: Figures) -> dict[tuple[str, float], dict[str, float]]:
     """Return the R2 of each dataset, for each method and epsilon.
 

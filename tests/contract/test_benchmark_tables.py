@@ -49,6 +49,25 @@ def test_another_figure_is_another_page(path, tmp_path):
     assert [TABLES.refreshed(page, tmp_path) for page in pages] != pages
 
 
+def test_wide_ranges_of_targets_are_compared_on_the_same_datasets():
+    def row(dataset, method, widen, r2):
+        return {"dataset": dataset, "method": method, "epsilon": 1.0, "widen": widen, "r2": r2}
+
+    shown = TABLES.regression_wide_ranges(
+        [
+            row("a", "tree", 1.0, 0.5),
+            row("b", "tree", 1.0, 0.3),
+            row("only with a round range", "tree", 1.0, 0.9),
+            row("a", "linear", 1.0, 0.1),  # a method that was not measured with wide ranges
+            row("a", "not-private", 1.0, 0.7) | {"epsilon": None},
+            row("a", "tree", 10.0, 0.4),
+            row("b", "tree", 10.0, -20.0),  # counts as -1
+        ]
+    )
+    assert shown.splitlines()[0].count("|") == 3
+    assert "| a round one | 0.400 |\n| 10 times as wide | -0.300 |" in shown
+
+
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_a_result_says_where_it_comes_from(path):
     result = json.loads(path.read_text(encoding="utf-8"))
