@@ -1,0 +1,143 @@
+"""What a forecast is for: facts that are public before any record is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privatree import datasets
+from privatree._support.suggestions import did_you_mean
+from privatree._support.validation import check_integer, check_number, check_one_of
+from privatree.errors import ParameterError
+
+MIN_RECORDS, MAX_RECORDS = 100, 10_000_000
+MAX_TRAINED = 20_000
+"""Most records that a model is trained on. See :attr:`Setting.trained`."""
+_MIN_EPSILON, _MAX_EPSILON = 1e-6, 1000.0
+_MAX_EPSILONS = 20
+_MAX_CLASSES, _MIN_FEATURES, _MAX_FEATURES = 20, 2, 200
+_MAX_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The public facts and options that decide a forecast.
+
+    Parameters
+    ----------
+    records : int
+        Number of training records, 100 to 10,000,000.
+    epsilons : tuple of float
+        Privacy budgets, in increasing order.
+    classes : int
+        Number of classes, 2 to 20.
+    features : int or None
+        Number of features, 2 to 200. None means from 6 to 20.
+    majority_share : float or None
+        Share of the most frequent class. None means from equal classes to 0.85.
+    model : {"tree", "boost"}
+        Learner.
+    without : tuple of str
+        Bundled datasets that are not used, in alphabetical order.
+    seed : int
+        Seed of all random choices, so that everybody gets the same forecast.
+    """
+
+    records: int
+    epsilons: tuple[float, ...]
+    classes: int = 2
+    features: int | None = None
+    majority_share: float | None = None
+    model: str = "tree"
+    without: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def trained(self) -> int:
+        """Number of records that models are trained on.
+
+        With more than 20,000 records, models are trained on 20,000. Then epsilon is larger in
+        proportion, because what privacy costs depends on records times epsilon
+        (``benchmarks/forecast_check.py`` measures it).
+        """
+        return min(self.records, MAX_TRAINED)
+
+    def trained_epsilon(self, epsilon: float) -> float:
+        """Return the epsilon to train with, in place of `epsilon`."""
+        return epsilon * self.records / self.trained
+
+
+def checked_setting(
+    records: Any,
+    epsilons: Any,
+    *,
+    classes: Any,
+    features: Any,
+    majority_share: Any,
+    model: Any,
+    without: Any,
+    seed: Any,
+) -> Setting:
+    """Return the setting of a forecast. Raise a ParameterError if something in it is wrong."""
+    check_integer("records", records, MIN_RECORDS, MAX_RECORDS)
+    check_integer("classes", classes, 2, _MAX_CLASSES)
+    if features is not None:
+        check_integer("features", features, _MIN_FEATURES, _MAX_FEATURES)
+    check_one_of("model", model, ("tree", "boost"))
+    check_integer("seed", seed, 0, _MAX_SEED)
+    return Setting(
+        records=int(records),
+        epsilons=_checked_epsilons(epsilons),
+        classes=int(classes),
+        features=None if features is None else int(features),
+        majority_share=_checked_share(majority_share, int(classes)),
+        model=model,
+        without=_checked_names(without),
+        seed=int(seed),
+    )
+
+
+def _checked_epsilons(epsilons: Any) -> tuple[float, ...]:
+    given = tuple(epsilons) if isinstance(epsilons, Sequence) else (epsilons,)
+    if isinstance(epsilons, str) or not 0 < len(given) <= _MAX_EPSILONS:
+        raise ParameterError(
+            f"epsilon must be a number or a list of 1 to {_MAX_EPSILONS} numbers, "
+            f"got {epsilons!r}.",
+            "epsilon",
+        )
+    for epsilon in given:
+        check_number(
+            "epsilon",
+            epsilon,
+            lambda epsilon: _MIN_EPSILON <= epsilon <= _MAX_EPSILON,
+            f"be a number from {_MIN_EPSILON:g} to {_MAX_EPSILON:g}",
+        )
+    return tuple(sorted({float(epsilon) for epsilon in given}))
+
+
+def _checked_share(share: Any, classes: int) -> float | None:
+    if share is None:
+        return None
+    least = math.floor(100 / classes) / 100  # 0.33 is a share of the largest of three classes
+    check_number(
+        "majority_share",
+        share,
+        lambda share: least <= share <= 0.99,
+        f"be from {least:g} (equal classes) to 0.99",
+    )
+    return max(float(share), 1 / classes)
+
+
+def _checked_names(without: Any) -> tuple[str, ...]:
+    given = (without,) if isinstance(without, str) else tuple(without)
+    known = datasets.names()
+    for name in given:
+        if name not in known:
+            raise ParameterError(
+                f"without must have names of bundled datasets ({', '.join(known)}), got {name!r}."
+                f"{did_you_mean(str(name), known)}",
+                "without",
+            )
+    return tuple(sorted(set(given)))
