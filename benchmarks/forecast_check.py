@@ -8,8 +8,8 @@
 A table plays the records of a user: subset s is drawn with seed s, and each learner is trained on
 it with random_state s and 1000 + s, and tested on at most 20,000 other records. "california:0.75"
 is the table with records of one class left out at random, so that 75% have the same class. The
-forecast knows only what the user tells: the number of records, with "share" the share of the most
-frequent class (rounded to 5%), with "features" also their number. All forecasts have seed 0.
+forecast knows only what the user tells: the number of records, and with "share" also the share of
+the most frequent class, rounded to 5%. All forecasts have seed 0.
 
 With adult, the subsets are drawn from one half of the records, and the forecast has only the other
 half ("with adult") or nothing of adult ("without adult"). The other tables are not bundled, so no
@@ -44,8 +44,8 @@ from result_files import add_json_option, write_result
 
 OTHERS = ("MagicTelescope", "pol", "bank-marketing", "california",
           "default-of-credit-card-clients", "covertype")  # fmt: skip
-TELLING = ("records", "share", "features")
-"""What the user tells: each word stands for itself and those before it."""
+TELLING = ("records", "share")
+"""What the user tells: the number of records, or the share of the most frequent class, too."""
 EQUIVALENT = (500, 1000, 2000, 4000, 8000)
 PRODUCTS = (100, 400, 2000, 8000)
 """Records x epsilon."""
@@ -139,7 +139,6 @@ def forecast_for(setting: Setting) -> Forecast:
         return forecast(
             setting.records,
             setting.epsilons,
-            features=setting.features,
             majority_share=setting.majority_share,
             model=setting.model,
             without=setting.without,
@@ -149,12 +148,10 @@ def forecast_for(setting: Setting) -> Forecast:
 
 def told(table: Table, telling: str) -> dict[str, Any]:
     """Return what the user tells, as parameters of the forecast."""
-    place = TELLING.index(telling)
+    if telling == "records":
+        return {}
     share = table.labels.value_counts(normalize=True).iloc[0]
-    return {
-        "majority_share": round(20 * share) / 20 if place >= 1 else None,
-        "features": len(table.schema.features) if place >= 2 else None,
-    }
+    return {"majority_share": round(20 * share) / 20}
 
 
 # --- comparisons --------------------------------------------------------------------------------

@@ -38,11 +38,12 @@ def load_cached_forecast(setting: Setting) -> Forecast | None:
 
 def store_in_cache(made: Forecast) -> None:
     """Keep a forecast for later calls. Do nothing if the cache folder cannot be written."""
-    document = {
+    document: dict[str, Any] = {
         "key": _key(made.setting),
         "tables": [asdict(scores) for scores in made.tables],
         "left_out": made.left_out,
     }
+    document["digest"] = _digest(document)
     try:
         path = _cached_file(made.setting)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,8 +53,7 @@ def store_in_cache(made: Forecast) -> None:
 
 
 def _cached_file(setting: Setting) -> Path:
-    digest = hashlib.sha256(json.dumps(_key(setting), sort_keys=True).encode()).hexdigest()
-    return cache_folder() / "forecasts" / f"{digest[:32]}.json"
+    return cache_folder() / "forecasts" / f"{_digest(_key(setting))[:32]}.json"
 
 
 def _key(setting: Setting) -> dict[str, Any]:
@@ -65,14 +65,17 @@ def _key(setting: Setting) -> dict[str, Any]:
     return {"form": _FORM, "versions": versions, **fields}
 
 
+def _digest(document: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
 def _understand(read: Any, setting: Setting) -> Forecast:
-    """Return the forecast in a file. Raise a PrivatreeError if it is not one of this setting."""
+    """Return the forecast in a file. Raise a PrivatreeError if it is damaged or of another key."""
     try:
-        if read["key"] != _key(setting):
+        found = read.pop("digest")
+        if found != _digest(read) or read["key"] != _key(setting):
             raise ValueError
         tables = tuple(TableScores(**scores) for scores in read["tables"])
-        made = Forecast(setting, tables, dict(read["left_out"]))
-        _ = str(made)  # uses every field
-    except (ArithmeticError, KeyError, TypeError, ValueError, IndexError) as error:
-        raise PrivatreeError("the file must hold a forecast of this setting.") from error
-    return made
+        return Forecast(setting, tables, read["left_out"])
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise PrivatreeError("the file must hold a forecast of this setting.") from None

@@ -116,6 +116,12 @@ def _notes(made: Forecast) -> Iterator[str]:
             "epsilon: what privacy costs depends on records times epsilon.",
             _WIDTH,
         )
+    if setting.majority_share is None:
+        yield fill(
+            "If the share of the most frequent class is public knowledge, name it (majority "
+            "share): what privacy costs in AUC depends much on it.",
+            _WIDTH,
+        )
     yield fill(
         "This is a guide from other data. It read nothing of yours and costs no epsilon. Your cost "
         "can lie anywhere in the range, or even outside. A loss below 0 means that the private "

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from privatree import datasets
 from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import check_integer, check_number, check_one_of
@@ -18,6 +20,8 @@ MAX_TRAINED = 20_000
 _MIN_EPSILON, _MAX_EPSILON = 1e-6, 1000.0
 _MAX_EPSILONS = 20
 _MAX_CLASSES, _MIN_FEATURES, _MAX_FEATURES = 20, 2, 200
+_RECORDS_OF_CLASS = 20
+"""Least number of records for each class, if all classes are equally frequent."""
 _MAX_SEED = 2**32 - 1
 
 
@@ -83,6 +87,12 @@ def checked_setting(
     """Return the setting of a forecast. Raise a ParameterError if something in it is wrong."""
     check_integer("records", records, MIN_RECORDS, MAX_RECORDS)
     check_integer("classes", classes, 2, _MAX_CLASSES)
+    if records < _RECORDS_OF_CLASS * classes:
+        raise ParameterError(
+            f"records must be at least {_RECORDS_OF_CLASS} for each of {classes} classes, "
+            f"got {records}.",
+            "records",
+        )
     if features is not None:
         check_integer("features", features, _MIN_FEATURES, _MAX_FEATURES)
     check_one_of("model", model, ("tree", "boost"))
@@ -100,7 +110,7 @@ def checked_setting(
 
 
 def _checked_epsilons(epsilons: Any) -> tuple[float, ...]:
-    given = tuple(epsilons) if isinstance(epsilons, Sequence) else (epsilons,)
+    given = tuple(epsilons) if isinstance(epsilons, (Sequence, np.ndarray)) else (epsilons,)
     if isinstance(epsilons, str) or not 0 < len(given) <= _MAX_EPSILONS:
         raise ParameterError(
             f"epsilon must be a number or a list of 1 to {_MAX_EPSILONS} numbers, "
@@ -131,7 +141,7 @@ def _checked_share(share: Any, classes: int) -> float | None:
 
 
 def _checked_names(without: Any) -> tuple[str, ...]:
-    given = (without,) if isinstance(without, str) else tuple(without)
+    given = tuple(without) if isinstance(without, (list, tuple)) else (without,)
     known = datasets.names()
     for name in given:
         if name not in known:

@@ -93,7 +93,7 @@ def forecast(
 
     if output is not None:
         _check_picture(output)
-    with name_learner_options((*_OPTIONS, "n_jobs")), compile_notice(True):
+    with name_learner_options(_OPTIONS), compile_notice(True):
         made = make_forecast(
             records,
             _parse_epsilons(epsilon),
