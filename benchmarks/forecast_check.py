@@ -141,7 +141,6 @@ def forecast_for(setting: Setting) -> Forecast:
             setting.epsilons,
             majority_share=setting.majority_share,
             model=setting.model,
-            without=setting.without,
             cache=False,
         )
 
@@ -163,22 +162,23 @@ def compare(name: str, records: int, arguments: argparse.Namespace) -> Iterator[
     plain = Setting(records, arguments.epsilon, model=arguments.model)
     happened = [losses(table, plain, subset) for subset in range(arguments.subsets)]
     for telling in TELLING:
-        for without in [("adult",), ()] if name.startswith("adult") else [()]:
-            made = forecast_for(replace(plain, without=without, **told(table, telling)))
+        whole = forecast_for(replace(plain, **told(table, telling)))
+        for without in ["adult", ""] if name.startswith("adult") else [""]:
+            kept = tuple(scores for scores in whole.tables if scores.table != without)
+            made = replace(whole, tables=kept)
             for place, expected in enumerate(made.expected):
-                found = [of_subset[place] for of_subset in happened]
-                figure: dict[str, Any] = {
-                    "table": name,
-                    "model": arguments.model,
-                    "records": records,
-                    "epsilon": expected.epsilon,
-                    "told": telling,
-                    "without": list(without),
-                    "subsets": len(found),
-                }
                 for score in Loss._fields:
-                    lost, loss = [getattr(each, score) for each in found], getattr(expected, score)
-                    figure[score] = {
+                    lost = [getattr(of_subset[place], score) for of_subset in happened]
+                    loss = getattr(expected, score)
+                    yield {
+                        "table": name,
+                        "model": arguments.model,
+                        "records": records,
+                        "epsilon": expected.epsilon,
+                        "told": telling,
+                        "without": without,
+                        "score": score,
+                        "subsets": len(lost),
                         "lost": mean(lost),
                         "standard_error": stdev(lost) / math.sqrt(len(lost)),
                         "forecast": loss.mean,
@@ -186,7 +186,6 @@ def compare(name: str, records: int, arguments: argparse.Namespace) -> Iterator[
                         "lowest": loss.lowest,
                         "highest": loss.highest,
                     }
-                yield figure
 
 
 def main() -> None:
@@ -197,8 +196,8 @@ def main() -> None:
         for name in arguments.tables:
             figures += list(equivalence(name, arguments))
     else:
-        header("table", "records", "epsilon", "told", "without", "accuracy lost", "SE", "forecast",
-               "in range", "AUC lost", "SE", "forecast", "in range")  # fmt: skip
+        header("table", "records", "epsilon", "told", "without", "score", "lost", "standard error",
+               "forecast", "in range")  # fmt: skip
         for name in arguments.tables:
             for records in arguments.records:
                 if records <= 0.8 * len(user_table(name, arguments.data_dir).frame):
@@ -233,33 +232,22 @@ def is_in_range(loss: dict[str, float]) -> bool:
 
 
 def show_figure(figure: dict[str, Any]) -> None:
-    cells = [
-        cell
-        for score in Loss._fields
-        for cell in (
-            figure[score]["lost"],
-            figure[score]["standard_error"],
-            figure[score]["forecast"],
-            "yes" if is_in_range(figure[score]) else "NO",
-        )
-    ]
-    asked = [figure[name] for name in ("table", "records")]
-    show(*asked, f"{figure['epsilon']:g}", figure["told"], ",".join(figure["without"]), *cells)
+    names = ("table", "records", "told", "without", "score", "lost", "standard_error", "forecast")
+    cells = [figure[name] for name in names]
+    show(*cells[:2], f"{figure['epsilon']:g}", *cells[2:], "yes" if is_in_range(figure) else "NO")
 
 
 def show_errors(figures: Sequence[dict[str, Any]]) -> None:
     """Print the mean and largest error of the forecasts, and how often the range holds the cost."""
     print()
     header("told", "epsilon", "score", "forecasts", "mean error", "largest error", "in range")
-    groups = dict.fromkeys((each["told"], each["epsilon"]) for each in figures)
-    for telling, epsilon in groups:
-        chosen = [f for f in figures if (f["told"], f["epsilon"]) == (telling, epsilon)]
-        for score in Loss._fields:
-            found = [each[score] for each in chosen]
-            errors = [abs(each["lost"] - each["forecast"]) for each in found]
-            inside = mean(is_in_range(each) for each in found)
-            show(telling, f"{epsilon:g}", score, len(found), mean(errors), max(errors),
-                 f"{inside:.0%}")  # fmt: skip
+    keys = ("told", "epsilon", "score")
+    for group in dict.fromkeys(tuple(each[key] for key in keys) for each in figures):
+        found = [each for each in figures if tuple(each[key] for key in keys) == group]
+        errors = [abs(each["lost"] - each["forecast"]) for each in found]
+        inside = mean(is_in_range(each) for each in found)
+        show(group[0], f"{group[1]:g}", group[2], len(found), mean(errors), max(errors),
+             f"{inside:.0%}")  # fmt: skip
 
 
 def parse() -> argparse.Namespace:

@@ -16,7 +16,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [
-    ROOT / "docs" / f"{name}.md" for name in ("accuracy", "boosting", "speed", "scale", "persons")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("accuracy", "boosting", "forecast", "speed", "scale", "persons")
 ]
 
 Figures = list[dict[str, Any]]
@@ -151,6 +152,52 @@ def persons(figures: Figures) -> str:
         ]
         lines.append([title, *(cell + more for cell, more in zip(cells, behind, strict=True))])
     return table(["all records of a person together are protected by", *columns], lines)
+
+
+# --- forecasts ----------------------------------------------------------------------------------
+
+
+def forecasts(figures: Figures) -> str:
+    """Return the table of what privacy cost and what was forecast: a row for each epsilon."""
+    lines = []
+    rows = [row for row in figures if row["told"] == "share"]
+    for epsilon, score in dict.fromkeys((row["epsilon"], row["score"]) for row in rows):
+        mine = [row for row in rows if (row["epsilon"], row["score"]) == (epsilon, score)]
+        by_use = {row["without"]: row for row in mine}
+        row = mine[0]
+        lines.append(
+            [
+                f"{epsilon:g}",
+                SCORE_NAMES[score],
+                f"{row['lost']:.3f} ± {row['standard_error']:.3f}",
+                *(f"{by_use[without]['forecast']:.3f}" for without in ("adult", "")),
+                f"{by_use['adult']['lowest']:.3f} to {by_use['adult']['highest']:.3f}",
+            ]
+        )
+    return table(["epsilon", "", "lost", "forecast without adult", "with its other half",
+                  "range without adult"], lines)  # fmt: skip
+
+
+def forecast_errors(figures: Figures) -> str:
+    """Return the table of the errors of forecasts: a row for each epsilon and score."""
+    lines = []
+    for epsilon, score in dict.fromkeys((row["epsilon"], row["score"]) for row in figures):
+        cells = []
+        for told in ("records", "share"):
+            mine = [
+                row
+                for row in figures
+                if (row["epsilon"], row["score"], row["told"]) == (epsilon, score, told)
+            ]
+            errors = [abs(row["lost"] - row["forecast"]) for row in mine]
+            inside = sum(row["lowest"] <= row["lost"] <= row["highest"] for row in mine)
+            cells += [f"{mean(errors):.3f}", f"{max(errors):.3f}", f"{inside} of {len(mine)}"]
+        lines.append([f"{epsilon:g}", SCORE_NAMES[score], *cells])
+    return table(["epsilon", "", "mean error", "largest", "in range", "with the share: mean error",
+                  "largest", "in range"], lines)  # fmt: skip
+
+
+SCORE_NAMES = {"accuracy": "accuracy", "auc": "AUC"}
 
 
 # --- ensembles ----------------------------------------------------------------------------------
@@ -451,6 +498,8 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "ensembles-curves": ("ensembles-curves.json", ensembles_curves),
     "ensembles-speed": ("ensembles-speed.json", ensembles_speed),
     "persons": ("persons-panel.json", persons),
+    "forecast": ("forecast-check.json", forecasts),
+    "forecast-errors": ("forecast-others.json", forecast_errors),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),
