@@ -93,8 +93,8 @@ def forecast(
     Examples
     --------
     >>> from privatree.forecast import forecast
-    >>> expected = forecast(300, 0.5, without="vote", cache=False).expected
-    >>> expected[0].accuracy.lowest < expected[0].accuracy.mean < expected[0].accuracy.highest
+    >>> (expected,) = forecast(100, 0.5, cache=False).expected
+    >>> expected.accuracy.lowest < expected.accuracy.mean < expected.accuracy.highest
     True
     """
     setting = checked_setting(

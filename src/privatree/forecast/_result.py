@@ -37,6 +37,13 @@ class TableScores:
         Mean scores of the models without privacy, trained on the same records.
     accuracy_deviation, auc_deviation : float or None
         Standard deviation of the loss between the repeats; None if there was one.
+
+    Examples
+    --------
+    >>> from privatree.forecast import TableScores
+    >>> scores = TableScores("adult", True, 0.5, 5, 0.84, 0.85, 0.85, 0.875, 0.002, 0.01)
+    >>> round(scores.accuracy_lost, 3), round(scores.auc_lost, 3), scores.counts
+    (0.01, 0.025, True)
     """
 
     table: str
@@ -78,6 +85,12 @@ class Loss:
         Standard error of the mean, from the differences between tables.
     lowest, highest : float
         The least and the most that privacy cost on one of the tables.
+
+    Examples
+    --------
+    >>> from privatree.forecast import Loss
+    >>> Loss.of([0.0, 0.125, 0.25])
+    Loss(mean=0.125, standard_error=0.07216878364870322, lowest=0.0, highest=0.25)
     """
 
     mean: float
@@ -102,6 +115,12 @@ class Expected:
         Privacy budget.
     accuracy, auc : Loss
         Accuracy and AUC that privacy costs.
+
+    Examples
+    --------
+    >>> from privatree.forecast import Expected, Loss
+    >>> Expected(0.5, Loss.of([0.0, 0.25]), Loss.of([0.125, 0.375])).auc.mean
+    0.25
     """
 
     epsilon: float
@@ -121,6 +140,15 @@ class Forecast:
         What privacy cost on each table at each epsilon.
     left_out : dict of str
         Bundled datasets that were not used, each with the reason.
+
+    Examples
+    --------
+    >>> from privatree.forecast import Forecast, Setting, TableScores
+    >>> one = TableScores("adult", True, 0.5, 5, 0.84, 0.85, 0.85, 0.875, 0.002, 0.01)
+    >>> other = TableScores("made up 1", False, 0.5, 1, 0.78, 0.75, 0.81, 0.825, None, None)
+    >>> made = Forecast(Setting(8000, (0.5,)), (one, other), {})
+    >>> round(made.expected[0].accuracy.mean, 3), round(made.expected[0].auc.mean, 3)
+    (0.02, 0.05)
     """
 
     setting: Setting

@@ -47,6 +47,15 @@ class Setting:
         Bundled datasets that are not used, in alphabetical order.
     seed : int
         Seed of all random choices, so that everybody gets the same forecast.
+
+    Examples
+    --------
+    >>> from privatree.forecast import Setting
+    >>> Setting(8000, (0.05, 0.5)).trained
+    8000
+    >>> many = Setting(60_000, (0.5,))
+    >>> many.trained, many.trained_epsilon(0.5)
+    (20000, 1.5)
     """
 
     records: int

@@ -67,7 +67,9 @@ def forecast(
     jobs: Annotated[
         int,
         typer.Option(
-            metavar="N", help="Number of processes, 1 or 2. The result does not depend on it."
+            metavar="N",
+            show_default="2, or 1 on a machine with one processor",
+            help="Number of processes, 1 or 2. The result does not depend on it.",
         ),
     ] = min(2, os.cpu_count() or 1),
     output: Annotated[
