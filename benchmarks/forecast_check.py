@@ -3,7 +3,7 @@
     python benchmarks/forecast_check.py [--data-dir DIR] [--tables adult,pol,california:0.75]
         [--records 2000,8000] [--epsilon 0.05,0.5,1] [--model tree|boost] [--subsets 10]
         [--json figures.json]
-    python benchmarks/forecast_check.py --equivalence --data-dir DIR [--tables california] [...]
+    python benchmarks/forecast_check.py --equivalence --data-dir DIR --tables covertype [...]
 
 A table plays the records of a user: subset s is drawn with seed s, and each learner is trained on
 it with random_state s and 1000 + s, and tested on at most 20,000 other records. "california:0.75"
@@ -46,8 +46,8 @@ OTHERS = ("MagicTelescope", "pol", "bank-marketing", "california",
           "default-of-credit-card-clients", "covertype")  # fmt: skip
 TELLING = ("records", "share")
 """What the user tells: the number of records, or the share of the most frequent class, too."""
-EQUIVALENT = (500, 1000, 2000, 4000, 8000)
-PRODUCTS = (100, 400, 2000, 8000)
+EQUIVALENT = (5000, 20_000, 100_000)
+PRODUCTS = (1000, 5000, 20_000)
 """Records x epsilon."""
 MAX_TESTED = 20_000
 HALVES_SEED = 12345
@@ -192,7 +192,7 @@ def main() -> None:
     arguments = parse()
     figures = []
     if arguments.equivalence:
-        header("table", "records", *(f"acc {p}" for p in PRODUCTS), *(f"AUC {p}" for p in PRODUCTS))
+        header("table", "records", "records x epsilon", "score", "lost", "standard error")
         for name in arguments.tables:
             figures += list(equivalence(name, arguments))
     else:
@@ -214,17 +214,23 @@ def equivalence(name: str, arguments: argparse.Namespace) -> Iterator[dict[str, 
     """Yield what privacy costs at the same records x epsilon, for several numbers of records."""
     table = user_table(name, arguments.data_dir)
     for records in EQUIVALENT:
-        if records > 0.8 * len(table.frame):
-            continue
         setting = Setting(records, tuple(p / records for p in PRODUCTS), model=arguments.model)
         found = [losses(table, setting, subset) for subset in range(arguments.subsets)]
-        means = {
-            score: [mean(getattr(each[i], score) for each in found) for i in range(len(PRODUCTS))]
-            for score in Loss._fields
-        }
-        show(name, records, *means["accuracy"], *means["auc"])
-        yield {"table": name, "model": arguments.model, "records": records,
-               "products": list(PRODUCTS), "subsets": len(found), **means}  # fmt: skip
+        for score in Loss._fields:
+            for place, product in enumerate(PRODUCTS):
+                lost = [getattr(of_subset[place], score) for of_subset in found]
+                error = stdev(lost) / math.sqrt(len(lost))
+                show(name, records, product, score, mean(lost), error)
+                yield {
+                    "table": name,
+                    "model": arguments.model,
+                    "records": records,
+                    "product": product,
+                    "score": score,
+                    "subsets": len(lost),
+                    "lost": mean(lost),
+                    "standard_error": error,
+                }
 
 
 def is_in_range(loss: dict[str, float]) -> bool:

@@ -158,24 +158,45 @@ def persons(figures: Figures) -> str:
 
 
 def forecasts(figures: Figures) -> str:
-    """Return the table of what privacy cost and what was forecast: a row for each epsilon."""
+    """Return the table of what privacy cost and what was forecast: a row for each score."""
     lines = []
-    rows = [row for row in figures if row["told"] == "share"]
-    for epsilon, score in dict.fromkeys((row["epsilon"], row["score"]) for row in rows):
-        mine = [row for row in rows if (row["epsilon"], row["score"]) == (epsilon, score)]
-        by_use = {row["without"]: row for row in mine}
-        row = mine[0]
+    found = {
+        tuple(row[key] for key in ("records", "epsilon", "score", "told", "without")): row
+        for row in figures
+    }
+    for records, epsilon, score in dict.fromkeys(key[:3] for key in found):
+        told, share, both = (
+            found[records, epsilon, score, *how]
+            for how in (("records", "adult"), ("share", "adult"), ("share", ""))
+        )
         lines.append(
             [
+                f"{records:,}",
                 f"{epsilon:g}",
                 SCORE_NAMES[score],
-                f"{row['lost']:.3f} ± {row['standard_error']:.3f}",
-                *(f"{by_use[without]['forecast']:.3f}" for without in ("adult", "")),
-                f"{by_use['adult']['lowest']:.3f} to {by_use['adult']['highest']:.3f}",
+                f"{told['lost']:.3f} ± {told['standard_error']:.3f}",
+                f"{told['forecast']:.3f}",
+                f"{share['forecast']:.3f}",
+                f"{share['lowest']:.3f} to {share['highest']:.3f}",
+                f"{both['forecast']:.3f}",
             ]
         )
-    return table(["epsilon", "", "lost", "forecast without adult", "with its other half",
-                  "range without adult"], lines)  # fmt: skip
+    return table(["records", "epsilon", "", "lost", "forecast from records", "and share", "range",
+                  "with adult's other half"], lines)  # fmt: skip
+
+
+def forecast_equivalence(figures: Figures) -> str:
+    """Return the table of losses at the same records x epsilon: a row for each size."""
+    products = list(dict.fromkeys(row["product"] for row in figures))
+    lines = []
+    for name, records in dict.fromkeys((row["table"], row["records"]) for row in figures):
+        mine = [row for row in figures if (row["table"], row["records"]) == (name, records)]
+        cells = [
+            " / ".join(f"{row['lost']:.3f}" for row in mine if row["product"] == product)
+            for product in products
+        ]
+        lines.append([name.replace(":0.75", ", 75% of one class"), f"{records:,}", *cells])
+    return table(["dataset", "records", *(f"records x epsilon {p:,}" for p in products)], lines)
 
 
 def forecast_errors(figures: Figures) -> str:
@@ -499,6 +520,7 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "ensembles-speed": ("ensembles-speed.json", ensembles_speed),
     "persons": ("persons-panel.json", persons),
     "forecast": ("forecast-check.json", forecasts),
+    "forecast-equivalence": ("forecast-equivalence.json", forecast_equivalence),
     "forecast-errors": ("forecast-others.json", forecast_errors),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),

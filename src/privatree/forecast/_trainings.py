@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_limits
 
 from privatree.estimators import PrivaBoostClassifier, PrivaTreeClassifier
 from privatree.forecast._bundled import bundled_records
@@ -37,8 +38,9 @@ class Repeat(NamedTuple):
 def train_once(table: str | int, setting: Setting, repeat: int) -> Repeat:
     """Train on a bundled dataset, given its name, or on a made-up table, given its number."""
     records = bundled_records if isinstance(table, str) else made_up_records
-    train, test, schema = records(table, setting, repeat)  # type: ignore[arg-type]
-    return compare_on_records(train, test, schema, setting, 1000 * setting.seed + repeat)
+    with threadpool_limits(1):  # more threads wait for each other where the machine is busy
+        train, test, schema = records(table, setting, repeat)  # type: ignore[arg-type]
+        return compare_on_records(train, test, schema, setting, 1000 * setting.seed + repeat)
 
 
 def compare_on_records(
