@@ -6,7 +6,7 @@ import pytest
 from privatree import datasets
 from privatree import forecast as package
 from privatree.forecast import _cache, forecast
-from privatree.forecast._result import Loss
+from privatree.forecast._result import Loss, TableScores
 
 
 def test_each_table_that_counts_has_one_vote(trainings):
@@ -35,6 +35,21 @@ def test_scores_of_a_table_are_means_over_its_repeats(trainings):
     invented = [row for row in scores if not row.bundled]
     assert [row.table for row in invented] == ["made up 1", "made up 2"]
     assert invented[0].accuracy_deviation is None
+
+
+@pytest.mark.parametrize(
+    ("bundled", "accuracy", "auc", "counts"),
+    [
+        (True, 0.98, 0.98, False),
+        (True, 0.99, 0.97, True),
+        (True, 0.97, 1.0, True),
+        (False, 1, 1, True),
+    ],
+)
+def test_only_a_dataset_that_is_easy_in_every_way_does_not_count(bundled, accuracy, auc, counts):
+    """With 99% of one class, every table has a high accuracy."""
+    scores = TableScores("t", bundled, 1.0, 1, 0.5, 0.5, accuracy, auc, None, None)
+    assert scores.counts is counts
 
 
 def test_the_standard_error_is_that_of_the_mean_over_tables():

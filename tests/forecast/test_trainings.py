@@ -36,12 +36,6 @@ def test_both_learners_are_scored_on_the_same_test_records(records):
     assert found.private[0].accuracy < found.private[1].accuracy
 
 
-def test_with_more_records_than_are_trained_on_epsilon_is_larger(records):
-    as_many = compare_on_records(*records, Setting(20_000, (2.0,)), 7)
-    more = compare_on_records(*records, Setting(40_000, (1.0,)), 7)
-    assert more == as_many
-
-
 def test_the_auc_is_the_mean_over_the_classes_that_occur():
     y = np.array(["a", "a", "b", "b"])
     sure = np.array([[0.9, 0.1, 0.0], [0.6, 0.3, 0.1], [0.2, 0.7, 0.1], [0.7, 0.2, 0.1]])

@@ -30,7 +30,7 @@ def usable_datasets(setting: Setting) -> tuple[tuple[str, ...], dict[str, str]]:
         n_kept = len(_kept_rows(dataset.labels, setting.majority_share))
         if classes != setting.classes:
             left_out[name] = f"it has {classes} classes"
-        elif setting.trained > _TRAINED_PART * n_kept:
+        elif setting.records > _TRAINED_PART * n_kept:
             shared = "" if setting.majority_share is None else " with this share of the classes"
             left_out[name] = f"it has only {n_kept:,} records{shared}"
         else:
@@ -47,7 +47,7 @@ def bundled_records(name: str, setting: Setting, repeat: int) -> tuple[Any, Any,
     rng = np.random.default_rng([setting.seed, zlib.crc32(name.encode()), repeat])
     rows = _kept_rows(labels, setting.majority_share, rng)
     order = rng.permutation(rows)
-    train, test = order[: setting.trained], order[setting.trained :][:_MAX_TESTED]
+    train, test = order[: setting.records], order[setting.records :][:_MAX_TESTED]
     return (frame.iloc[train], labels.iloc[train]), (frame.iloc[test], labels.iloc[test]), schema
 
 

@@ -45,7 +45,7 @@ def forecast(
     Parameters
     ----------
     records : int
-        Number of your training records, 100 to 10,000,000. A rough number will do.
+        Number of your training records, 100 to 100,000. A rough number will do.
     epsilon : float or sequence of float
         Privacy budgets to compare.
     classes : int, default=2
@@ -84,11 +84,8 @@ def forecast(
     Notes
     -----
     A bundled dataset is left out if it has another number of classes, or if more than 80% of it
-    would be trained on. A table that a model without privacy gets right for 98% or more is
+    would be trained on. A dataset on which accuracy and AUC are 0.98 or more without privacy is
     measured, but does not count in the forecast: records of people are hardly ever that easy.
-
-    With more than 20,000 records, models are trained on 20,000 with a larger epsilon, so that
-    records times epsilon stay the same.
 
     Examples
     --------

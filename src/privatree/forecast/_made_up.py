@@ -41,11 +41,11 @@ def made_up_records(table: int, setting: Setting, repeat: int) -> tuple[Any, Any
     share = setting.majority_share or _unknown_share(table, setting.classes)
     law = np.random.default_rng([setting.seed, table])
     draw = np.random.default_rng([setting.seed, table, repeat + 1])
-    n_records = setting.trained + _TESTED
+    n_records = setting.records + _TESTED
     columns, kinds, effects = _draw_features(n_records, features, law, draw)
     scores = _draw_scores(effects, setting.classes, _STRENGTHS[table % len(_STRENGTHS)], law)
     frame, labels, schema = _as_table(columns, kinds, _draw_classes(scores, share, draw), setting)
-    train, test = slice(0, setting.trained), slice(setting.trained, None)
+    train, test = slice(0, setting.records), slice(setting.records, None)
     return (frame[train], labels[train]), (frame[test], labels[test]), schema
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _TOO_EASY = 0.98
-"""From this accuracy without privacy on, a table says little about records of real people."""
+"""From this accuracy and AUC without privacy on, a dataset says little about real people."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class TableScores:
 
     @property
     def counts(self) -> bool:
-        """Whether the table counts in the forecast. It does not if it is far too easy."""
-        return self.plain_accuracy < _TOO_EASY
+        """Whether the table counts in the forecast. A dataset that is far too easy does not."""
+        return not self.bundled or min(self.plain_accuracy, self.plain_auc) < _TOO_EASY
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,10 @@ import numpy as np
 
 from privatree import datasets
 from privatree._support.suggestions import did_you_mean
-from privatree._support.validation import check_integer, check_number, check_one_of
+from privatree._support.validation import check_integer, check_number, check_one_of, is_integer
 from privatree.errors import ParameterError
 
-MIN_RECORDS, MAX_RECORDS = 100, 10_000_000
-MAX_TRAINED = 20_000
-"""Most records that a model is trained on. See :attr:`Setting.trained`."""
+_MIN_RECORDS, _MAX_RECORDS = 100, 100_000
 _MIN_EPSILON, _MAX_EPSILON = 1e-6, 1000.0
 _MAX_EPSILONS = 20
 _MAX_CLASSES, _MIN_FEATURES, _MAX_FEATURES = 20, 2, 200
@@ -32,7 +30,7 @@ class Setting:
     Parameters
     ----------
     records : int
-        Number of training records, 100 to 10,000,000.
+        Number of training records, 100 to 100,000.
     epsilons : tuple of float
         Privacy budgets, in increasing order.
     classes : int
@@ -51,11 +49,8 @@ class Setting:
     Examples
     --------
     >>> from privatree.forecast import Setting
-    >>> Setting(8000, (0.05, 0.5)).trained
-    8000
-    >>> many = Setting(60_000, (0.5,))
-    >>> many.trained, many.trained_epsilon(0.5)
-    (20000, 1.5)
+    >>> Setting(8000, (0.05, 0.5)).classes
+    2
     """
 
     records: int
@@ -66,20 +61,6 @@ class Setting:
     model: str = "tree"
     without: tuple[str, ...] = ()
     seed: int = 0
-
-    @property
-    def trained(self) -> int:
-        """Number of records that models are trained on.
-
-        With more than 20,000 records, models are trained on 20,000. Then epsilon is larger in
-        proportion, because what privacy costs depends on records times epsilon
-        (``benchmarks/forecast_check.py`` measures it).
-        """
-        return min(self.records, MAX_TRAINED)
-
-    def trained_epsilon(self, epsilon: float) -> float:
-        """Return the epsilon to train with, in place of `epsilon`."""
-        return epsilon * self.records / self.trained
 
 
 def checked_setting(
@@ -94,7 +75,16 @@ def checked_setting(
     seed: Any,
 ) -> Setting:
     """Return the setting of a forecast. Raise a ParameterError if something in it is wrong."""
-    check_integer("records", records, MIN_RECORDS, MAX_RECORDS)
+    if not is_integer(records) or records < _MIN_RECORDS:
+        raise ParameterError(
+            f"records must be an integer of at least {_MIN_RECORDS}, got {records!r}.", "records"
+        )
+    if records > _MAX_RECORDS:
+        raise ParameterError(
+            f"records must be at most {_MAX_RECORDS}, got {records}. For a rough guide, ask for "
+            f"{_MAX_RECORDS} records with an epsilon that is larger in proportion.",
+            "records",
+        )
     check_integer("classes", classes, 2, _MAX_CLASSES)
     if records < _RECORDS_OF_CLASS * classes:
         raise ParameterError(

@@ -54,9 +54,7 @@ def compare_on_records(
     plain = peer.fit(_category_codes(X), y)
     private = []
     for epsilon in setting.epsilons:
-        learner = LEARNERS[setting.model](
-            setting.trained_epsilon(epsilon), schema=schema, random_state=random_state
-        )
+        learner = LEARNERS[setting.model](epsilon, schema=schema, random_state=random_state)
         private.append(_scores(learner.fit(X, y), *test))
     return Repeat(_scores(plain, _category_codes(test[0]), test[1]), tuple(private))
 

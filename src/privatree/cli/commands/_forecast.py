@@ -22,7 +22,7 @@ def forecast(
         int,
         typer.Option(
             metavar="N",
-            help="About how many training records you have, 100 or more. It must be public "
+            help="About how many training records you have, 100 to 100,000. It must be public "
             "knowledge: do not count them.",
         ),
     ],
