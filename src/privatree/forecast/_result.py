@@ -89,8 +89,9 @@ class Loss:
     Examples
     --------
     >>> from privatree.forecast import Loss
-    >>> Loss.of([0.0, 0.125, 0.25])
-    Loss(mean=0.125, standard_error=0.07216878364870322, lowest=0.0, highest=0.25)
+    >>> loss = Loss.of([0.0, 0.125, 0.25])
+    >>> loss.mean, round(loss.standard_error, 3), loss.highest
+    (0.125, 0.072, 0.25)
     """
 
     mean: float
