@@ -17,7 +17,15 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("accuracy", "boosting", "speed", "scale", "persons", "regression")
+    for name in (
+        "accuracy",
+        "boosting",
+        "forecast",
+        "speed",
+        "scale",
+        "persons",
+        "regression",
+    )  # fmt: skip
 ]
 
 Figures = list[dict[str, Any]]
@@ -152,6 +160,73 @@ def persons(figures: Figures) -> str:
         ]
         lines.append([title, *(cell + more for cell, more in zip(cells, behind, strict=True))])
     return table(["all records of a person together are protected by", *columns], lines)
+
+
+# --- forecasts ----------------------------------------------------------------------------------
+
+
+def forecasts(figures: Figures) -> str:
+    """Return the table of what privacy cost and what was forecast: a row for each score."""
+    lines = []
+    found = {
+        tuple(row[key] for key in ("records", "epsilon", "score", "told", "without")): row
+        for row in figures
+    }
+    for records, epsilon, score in dict.fromkeys(key[:3] for key in found):
+        told, share, both = (
+            found[records, epsilon, score, *how]
+            for how in (("records", "adult"), ("share", "adult"), ("share", ""))
+        )
+        lines.append(
+            [
+                f"{records:,}",
+                f"{epsilon:g}",
+                SCORE_NAMES[score],
+                f"{told['lost']:.3f} ± {told['standard_error']:.3f}",
+                f"{told['forecast']:.3f}",
+                f"{share['forecast']:.3f}",
+                f"{share['lowest']:.3f} to {share['highest']:.3f}",
+                f"{both['forecast']:.3f}",
+            ]
+        )
+    return table(["records", "epsilon", "", "lost", "forecast from records", "and share", "range",
+                  "with adult's other half"], lines)  # fmt: skip
+
+
+def forecast_equivalence(figures: Figures) -> str:
+    """Return the table of losses at the same records x epsilon: a row for each size."""
+    products = list(dict.fromkeys(row["product"] for row in figures))
+    lines = []
+    for name, records in dict.fromkeys((row["table"], row["records"]) for row in figures):
+        mine = [row for row in figures if (row["table"], row["records"]) == (name, records)]
+        cells = [
+            " / ".join(f"{row['lost']:.3f}" for row in mine if row["product"] == product)
+            for product in products
+        ]
+        lines.append([name.replace(":0.75", ", 75% of one class"), f"{records:,}", *cells])
+    return table(["dataset", "records", *(f"records x epsilon {p:,}" for p in products)], lines)
+
+
+def forecast_errors(figures: Figures) -> str:
+    """Return the table of the errors of forecasts: a row for each epsilon and score."""
+    lines = []
+    for epsilon, score in dict.fromkeys((row["epsilon"], row["score"]) for row in figures):
+        cells = []
+        for told in ("records", "share"):
+            mine = [
+                row
+                for row in figures
+                if (row["epsilon"], row["score"], row["told"]) == (epsilon, score, told)
+            ]
+            errors = [abs(row["lost"] - row["forecast"]) for row in mine]
+            inside = sum(row["lowest"] <= row["lost"] <= row["highest"] for row in mine)
+            cells += [f"{mean(errors):.3f}", f"{max(errors):.3f}", f"{inside} of {len(mine)}"]
+        lines.append([f"{epsilon:g}", SCORE_NAMES[score], *cells])
+    return table(["epsilon", "", "mean error", "largest", "in range", "with the share: mean error",
+                  "largest", "in range"], lines)  # fmt: skip
+
+
+SCORE_NAMES = {"accuracy": "accuracy", "auc": "AUC"}
 
 
 # --- ensembles ----------------------------------------------------------------------------------
@@ -538,6 +613,9 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "persons": ("persons-panel.json", persons),
     "regression": ("regression-sets.json", regression),
     "regression-by-dataset": ("regression-sets.json", regression_by_dataset),
+    "forecast": ("forecast-check.json", forecasts),
+    "forecast-equivalence": ("forecast-equivalence.json", forecast_equivalence),
+    "forecast-errors": ("forecast-others.json", forecast_errors),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),

@@ -33,6 +33,7 @@ from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, 
 from privatree.counting._candidates import cut_points
 from privatree.export import PathSpend, plot_budget, plot_term, plot_terms, plot_tree
 from privatree.export._budget_path import costliest_path_spends
+from privatree.forecast import forecast
 from privatree.model.ensemble import Step
 from privatree.robustness import accuracy_certificate
 
@@ -263,6 +264,13 @@ def drawing() -> Figure:
     rows[-1].set_xlabel("cut point (mean perimeter, declared 0 to 200)")
     rows[-1].set_xlim(0, 200)
     return drawn
+
+
+# --- what privacy will cost ---------------------------------------------------------------------
+
+
+def forecast_picture() -> Figure:
+    return forecast(8000, (0.05, 0.5, 1), n_jobs=2).plot()[0].figure
 
 
 # --- the budget along a path --------------------------------------------------------------------
@@ -517,6 +525,7 @@ PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
     "terms": ("The nine strongest terms of an ensemble on Adult, epsilon 1", terms),
     "term": ("A term of one feature, and one of two", term),
     "persons": ("How the records of a person weigh, and what that is worth", persons),
+    "forecast": ("What privacy will cost at 8,000 records, for three epsilons", forecast_picture),
     "architecture": ("The stages that records and releases pass through", architecture),
 }
 

@@ -15,6 +15,7 @@ A folder is a stage, and uses those above it::
 These use the estimators or what they release, or serve all stages::
 
     baselines/      other people's learners, with what they really guarantee
+    forecast/       what privacy will cost, from other data, before anything is spent
     repetition/     training many times, and confidence bounds for what that shows
     robustness/     what poisoned records can and cannot do
     audit/          the real privacy loss: exact by enumeration, or bounded by training

@@ -1,4 +1,14 @@
-from privatree import audit, baselines, datasets, export, privacy, report, robustness, sources
+from privatree import (
+    audit,
+    baselines,
+    datasets,
+    export,
+    forecast,
+    privacy,
+    report,
+    robustness,
+    sources,
+)
 from privatree.baselines.paper import PaperPrivaTreeClassifier
 from privatree.errors import (
     BudgetExceededError,
@@ -62,6 +72,7 @@ __all__ = [
     "datasets",
     "export",
     "export_text",
+    "forecast",
     "load",
     "plot_budget",
     "plot_term",

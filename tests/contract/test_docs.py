@@ -13,6 +13,7 @@ import pytest
 
 from privatree import PrivaTreeClassifier, datasets
 from privatree.audit import audit, known_pairs
+from privatree.forecast import Forecast, Setting, TableScores
 from privatree.privacy import BudgetStore
 from privatree.robustness import accuracy_certificate
 
@@ -126,7 +127,7 @@ def _keys(written):
     elif isinstance(written, dict):
         for key, below in written.items():
             yield key
-            if key == "features":
+            if key == "features" and isinstance(below, dict):
                 for feature in below.values():
                     yield from _keys(feature)
             elif key != "bounds":
@@ -135,6 +136,12 @@ def _keys(written):
 
 def _printed_json(command):
     return json.loads(TRANSCRIPTS.run_privatree(f"privatree {command} --json"))
+
+
+def _forecast():
+    scores = (0.5, 1, 0.8, 0.8, 0.9, 0.9, None, None)
+    rows = [TableScores(name, False, *scores) for name in ("made up 1", "made up 2")]
+    return Forecast(Setting(8000, (0.5,)), tuple(rows), {})
 
 
 @pytest.mark.slow
@@ -163,6 +170,7 @@ def test_every_key_of_json_is_on_the_page(tmp_path):
         json.loads((tmp_path / "model.json").read_text()),
         json.loads(certificate.to_json()),
         report.to_dict(),
+        _forecast().to_dict(),
         *map(_printed_json, commands),
     ]
     page = (DOCS / "formats.md").read_text()

@@ -41,6 +41,7 @@ NAMES = {
     "datasets",
     "export",
     "export_text",
+    "forecast",
     "load",
     "plot_budget",
     "plot_term",

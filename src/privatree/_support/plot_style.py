@@ -9,6 +9,7 @@ from privatree.errors import ParameterError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # From [Okabe08]: colour-blind readers can tell these colours apart.
 BLUE, ORANGE, GREEN, PINK = "#0072B2", "#E69F00", "#009E73", "#CC79A7"
@@ -23,12 +24,22 @@ def new_axes(width: float, height: float, *, whole: bool = False) -> Axes:
 
     With `whole`, the axes fill the figure and leave no space for tick labels.
     """
+    figure = _new_figure(width, height, whole=whole)
+    return figure.add_axes((0, 0, 1, 1)) if whole else figure.subplots()
+
+
+def new_panels(width: float, height: float) -> tuple[Axes, Axes]:
+    """Return two axes side by side on a new pyplot figure, whose size is in inches."""
+    left, right = _new_figure(width, height).subplots(1, 2)
+    return left, right
+
+
+def _new_figure(width: float, height: float, *, whole: bool = False) -> Figure:
     try:
         from matplotlib import pyplot
     except ImportError as error:
         raise missing_matplotlib("plots") from error
-    figure = pyplot.figure(figsize=(width, height), layout=None if whole else "constrained")
-    return figure.add_axes((0, 0, 1, 1)) if whole else figure.subplots()
+    return pyplot.figure(figsize=(width, height), layout=None if whole else "constrained")
 
 
 def missing_matplotlib(what: str) -> ParameterError:

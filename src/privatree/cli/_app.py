@@ -16,6 +16,7 @@ from privatree.cli.commands import _certify as certify
 from privatree.cli.commands import _demo as demo
 from privatree.cli.commands import _export as export
 from privatree.cli.commands import _fit as fit
+from privatree.cli.commands import _forecast as forecast
 from privatree.cli.commands import _predict as predict
 from privatree.cli.commands import _report as report
 from privatree.cli.commands import _reproduce as reproduce
@@ -47,6 +48,7 @@ app = typer.Typer(
 )
 app.command("demo", rich_help_panel=_TABLE)(demo.demo)
 app.add_typer(schema.app, name="schema", rich_help_panel=_TABLE)
+app.command("forecast", rich_help_panel=_TABLE)(forecast.forecast)
 app.command("fit", rich_help_panel=_TABLE)(fit.fit)
 app.add_typer(budget.app, name="budget", rich_help_panel=_TABLE)
 app.command("show", rich_help_panel=_MODEL)(show.show)
