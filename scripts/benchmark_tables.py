@@ -25,7 +25,7 @@ PAGES = [
         "scale",
         "persons",
         "regression",
-    )  # fmt: skip
+    )
 ]
 
 Figures = list[dict[str, Any]]
