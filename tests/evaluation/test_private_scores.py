@@ -18,6 +18,8 @@ from privatree import (
 from privatree.baselines import RandomTreeClassifier
 from privatree.errors import BudgetExceededError, ParameterError
 from privatree.evaluation import PrivateScores, private_scores, score_plan
+from privatree.evaluation._plan import step_middles
+from privatree.evaluation._scores import N_STEPS
 from privatree.model import Model, TreeBuilder, load
 from privatree.privacy import Budget, PrivacyStatement
 from privatree.sources import CsvSource, ParquetSource
@@ -97,6 +99,7 @@ def test_without_noise_the_scores_of_a_tree_are_the_exact_ones(classes, tree):
     table = [[np.sum((y == t) & (predicted == p)) for p in ("no", "yes")] for t in ("no", "yes")]
     assert scores.confusion == tuple(tuple(map(float, row)) for row in table)
     assert scores.noisy_size == N
+    assert not scores.is_rounded
     shares = tree.predict_proba(frame)[:, 1]
     assert sum(point.noisy_size for point in scores.calibration[0][1]) == N
     assert scores.calibration[0][1][0].predicted >= shares.min()
@@ -120,6 +123,8 @@ def test_without_noise_the_scores_of_an_ensemble_are_nearly_the_exact_ones(n_cla
         assert scores[name].value == pytest.approx(exact[name], abs=0.02)
     assert scores["log loss"].value == pytest.approx(exact["log loss"], abs=0.04)
     assert len(scores.calibration) == len(asked)
+    assert "rounded to 16 steps" in str(scores)
+    assert PrivateScores.from_dict(scores.to_dict()) == scores
 
 
 @pytest.mark.slow
@@ -301,6 +306,8 @@ def test_a_tree_of_very_many_leaves_is_scored_by_intervals_of_probabilities(n_cl
     assert scores["accuracy"].value == pytest.approx(np.mean(labels[x] == y))
     exact = exact_metrics(model, x[:, None], y)
     assert scores["Brier score"].value == pytest.approx(exact["Brier score"], abs=0.01)
+    assert scores.is_rounded
+    assert len(step_middles()) == N_STEPS
 
 
 def test_a_class_that_is_never_predicted_has_no_precision_and_the_recall_0():

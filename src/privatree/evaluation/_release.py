@@ -134,6 +134,7 @@ def _class_scores(plan: ClassPlan, drawn: Sequence[NoisyTable]) -> dict[str, Any
         "classes": tuple(classes),
         "confusion": tuple(tuple(round(count, 1) for count in row) for row in confusion.tolist()),
         "calibration": tuple(curves),
+        "is_rounded": plan.is_rounded,
     }
 
 
