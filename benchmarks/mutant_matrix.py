@@ -28,6 +28,7 @@ from mutants import (  # noqa: E402
     ENSEMBLE_MUTANTS,
     MUTANTS,
     READING_MUTANTS,
+    SCORE_MUTANTS,
     WEIGHT_MUTANTS,
     Mutant,
 )
@@ -36,7 +37,7 @@ from privatree.errors import BudgetExceededError  # noqa: E402
 EXACT = ("loss", "stage", "decision", "ledger")
 NETS_OF_UNITS = ("unit loss", "weights")
 NETS_OF_ENSEMBLES = ("round", "ensemble loss", "ensemble delta", "ensemble ledger")
-OTHER_NETS = ("files", "composition", *NETS_OF_UNITS, *NETS_OF_ENSEMBLES)
+OTHER_NETS = ("files", "composition", "score loss", *NETS_OF_UNITS, *NETS_OF_ENSEMBLES)
 NETS = {name: net for name, net in ALL_NETS.items() if name not in OTHER_NETS}
 """The nets whose input is records."""
 NOTHING = Mutant("nothing", lambda patch: None, ())
@@ -83,6 +84,14 @@ def row_of_reading(name: str, mutant: Mutant) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def row_of_scores(name: str, mutant: Mutant) -> str:
+    must = {catch.case for catch in mutant.catches}
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.apply(patch)
+        cells = [cell(ALL_NETS["score loss"](case), case in must) for case in CASES["score loss"]]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
 def row_of_weights(name: str, mutant: Mutant) -> str:
     must = {catch.net for catch in mutant.catches}
     with pytest.MonkeyPatch.context() as patch:
@@ -117,8 +126,8 @@ def print_table(
 
 
 def main() -> None:
-    """Print all tables, or those that are named: learning, reading, weights, ensembles."""
-    asked = sys.argv[1:] or ["learning", "reading", "weights", "ensembles"]
+    """Print all tables, or those that are named: learning, reading, weights, ensembles, scores."""
+    asked = sys.argv[1:] or ["learning", "reading", "weights", "ensembles", "scores"]
     if "learning" in asked:
         print_table(NETS, row, MUTANTS)
     if "reading" in asked:
@@ -127,6 +136,8 @@ def main() -> None:
         print_table((*NETS_OF_UNITS, "black box, one-person"), row_of_weights, WEIGHT_MUTANTS)
     if "ensembles" in asked:
         print_table(NETS_OF_ENSEMBLES, row_of_ensembles, ENSEMBLE_MUTANTS)
+    if "scores" in asked:
+        print_table(CASES["score loss"], row_of_scores, SCORE_MUTANTS)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ PAGES = [
         "scale",
         "persons",
         "regression",
+        "scores",
     )
 ]
 
@@ -227,6 +228,42 @@ def forecast_errors(figures: Figures) -> str:
 
 
 SCORE_NAMES = {"accuracy": "accuracy", "auc": "AUC"}
+
+
+# --- scores -------------------------------------------------------------------------------------
+
+SCORED = (
+    ("accuracy", "two classes", "accuracy"),
+    ("recall of a class of 30%", "two classes", "recall, rarest class"),
+    ("recall of a class of 2%", "two classes, one rare", "recall, rarest class"),
+    ("AUC", "two classes", "AUC"),
+    ("accuracy of 5 classes", "five classes, tree", "accuracy"),
+    ("R²", "number", "R²"),
+    ("R², range ten times too wide", "number, range ten times too wide", "R²"),
+)
+
+
+def score_coverage(figures: Figures) -> str:
+    """Return the table of half widths of intervals: a row for each size and epsilon."""
+    found = {(row["records"], row["epsilon"], row["case"], row["metric"]): row for row in figures}
+    lines = []
+    for records, epsilon in dict.fromkeys((row["records"], row["epsilon"]) for row in figures):
+        cells = [found[records, epsilon, case, metric] for _, case, metric in SCORED]
+        least = min(
+            row["coverage"]
+            for row in figures
+            if (row["records"], row["epsilon"]) == (records, epsilon)
+        )
+        lines.append(
+            [
+                f"{records:,}",
+                f"{epsilon:g}",
+                *(f"± {row['width'] / 2:.3f} ({row['ideal_width'] / 2:.3f})" for row in cells),
+                f"{least:.3f}",
+            ]
+        )
+    titles = [title for title, _, _ in SCORED]
+    return table(["records", "epsilon", *titles, "least coverage"], lines)
 
 
 # --- ensembles ----------------------------------------------------------------------------------
@@ -616,6 +653,7 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "forecast-equivalence": ("forecast-equivalence.json", forecast_equivalence),
     "forecast-errors": ("forecast-others.json", forecast_errors),
     "regression-wide-ranges": ("regression-*.json", regression_wide_ranges),
+    "score-coverage": ("score-coverage.json", score_coverage),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),

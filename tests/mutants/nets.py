@@ -9,6 +9,7 @@ import ensemble_nets
 import exact_nets
 import regression_nets
 import running_nets
+import score_nets
 import unit_nets
 from reports import Report
 
@@ -30,6 +31,7 @@ NETS: dict[str, Callable[..., Report]] = {
     "ensemble ledger": ensemble_nets.ensemble_ledger,
     "regression loss": regression_nets.regression_loss,
     "target codes": regression_nets.target_codes,
+    "score loss": score_nets.score_loss,
 }
 
 CASES: dict[str, Iterable[str]] = {
@@ -50,4 +52,5 @@ CASES: dict[str, Iterable[str]] = {
     "ensemble ledger": ensemble_nets.ACCOUNTS,
     "regression loss": regression_nets.REGRESSIONS,
     "target codes": regression_nets.RAW,
+    "score loss": score_nets.SCORES,
 }

@@ -22,6 +22,7 @@ from exact_nets import CASES as EXACT_CASES
 from exact_nets import all_of, loss, stage
 from nets import CASES, NETS
 from running_nets import fit
+from score_nets import SCORES, score_loss
 from unit_nets import UNIT_CASES, unit_loss, weights
 from wrong_weights import more_records_are_counted_than_weighed
 
@@ -31,6 +32,7 @@ from mutants import (
     MUTANTS,
     READING_MUTANTS,
     REGRESSION_MUTANTS,
+    SCORE_MUTANTS,
     WEIGHT_MUTANTS,
     Catch,
     Mutant,
@@ -123,6 +125,15 @@ FIVE_OF_REGRESSION = [
     "target coded by the data",
 ]
 
+SIX_OF_SCORES = [
+    "noise on rates",
+    "noise of half the scale",
+    "each table for the whole epsilon",
+    "weights of units ignored",
+    "one cell of all classes",
+    "limit from exact errors",
+]
+
 EVERY = {
     **MUTANTS,
     **READING_MUTANTS,
@@ -130,6 +141,7 @@ EVERY = {
     **COMPOSITION_MUTANTS,
     **ENSEMBLE_MUTANTS,
     **REGRESSION_MUTANTS,
+    **SCORE_MUTANTS,
 }
 
 
@@ -178,6 +190,7 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(COMPOSITION_MUTANTS) == SIX_OF_COMPOSITIONS
     assert list(ENSEMBLE_MUTANTS) == SEVENTEEN_OF_ENSEMBLES
     assert list(REGRESSION_MUTANTS) == FIVE_OF_REGRESSION
+    assert list(SCORE_MUTANTS) == SIX_OF_SCORES
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches
@@ -214,6 +227,7 @@ HARMLESS = Mutant("nothing", lambda patch: None, ())
             "composition",
             "regression loss",
             "target codes",
+            "score loss",
         )
         for case in CASES[net]
     ],
@@ -269,6 +283,13 @@ def test_nets_of_ensembles_find_nothing_without_a_mutant_and_are_sharp(net, case
     assert not report.caught
     if net is not ensemble_ledger:
         assert report.figure >= (0.999 if net is round_range else 0.9)
+
+
+@pytest.mark.parametrize("case", SCORES)
+def test_scores_lose_epsilon_and_no_more(case):
+    report = score_loss(case)
+    assert not report.caught
+    assert report.figure >= 0.99
 
 
 @pytest.mark.parametrize("case", COMPOSITIONS)

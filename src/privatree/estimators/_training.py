@@ -22,13 +22,14 @@ from privatree.estimators._notes import (
     own_weights,
     weight_notes,
 )
-from privatree.estimators._schema_checks import check_epsilon, schema_leaks
+from privatree.estimators._schema_checks import schema_leaks
 from privatree.learners.first_steps import FULL_FACTOR, MAX_COUNT
 from privatree.privacy import (
     Ledger,
     PrivacyStatement,
     Randomness,
     UnitWords,
+    check_epsilon,
     epsilon_above,
     positive_fraction,
 )

@@ -1,4 +1,6 @@
 from privatree.sources._arrow_source import ArrowSource
+from privatree.sources._beside import open_frame_records as open_frame_records
+from privatree.sources._beside import unit_column as unit_column
 from privatree.sources._data_file import DataFile as DataFile
 from privatree.sources._data_file import check_column_type as check_column_type
 from privatree.sources._data_file import check_file_unit_type as check_file_unit_type
@@ -15,7 +17,6 @@ from privatree.sources._read_files import open_file as open_file
 from privatree.sources._read_files import open_files as open_files
 from privatree.sources._read_files import read_files as read_files
 from privatree.sources._read_files import read_files_without_schema as read_files_without_schema
-from privatree.sources._source import FrameRecords as FrameRecords
 from privatree.sources._source import Records as Records
 from privatree.sources._source import Source as Source
 from privatree.sources.spark._source import SparkSource

@@ -58,6 +58,15 @@ class Records(ABC):
         error here, before the learner draws anything.
         """
 
+    @abstractmethod
+    def answer_weighed(
+        self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
+    ) -> AnyPartial:
+        """Answer a query about all records, which is made from the rule that weighs them.
+
+        The rule is None if records have neither units nor weights.
+        """
+
     def close(self) -> None:  # noqa: B027 - most records keep nothing
         """Release what `counts` keeps outside of this process, once the learner is done.
 
@@ -101,6 +110,17 @@ class FrameRecords(Records):
             full_weight=full_weight_of(weigher),
         )
         return records, n_rows
+
+    def answer_weighed(
+        self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
+    ) -> AnyPartial:
+        batch = self._batch
+        if batch.unit is not None:
+            batch, _ = with_unit_totals(batch, schema, self._max_weight)
+        is_weighed = batch.unit is not None or batch.weight is not None
+        answer = make_query(Weigher(self._max_weight) if is_weighed else None).new_partial()
+        answer.add_batch(batch)
+        return answer
 
 
 class Weighing(NamedTuple):
@@ -231,6 +251,17 @@ class Source(Records):
         except BaseException:
             self.close()
             raise
+
+    def answer_weighed(
+        self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
+    ) -> AnyPartial:
+        try:
+            weighing = self._make_weigher(schema)
+            answer = self.answer(make_query(weighing.weigher))
+            weighing.exact_number(self._exact_rows or 0)  # an error if the records have changed
+            return answer
+        finally:
+            self.close()
 
     def unit_name(self, schema: Schema) -> str | None:
         """Return the name of the column of units; None if every record is a unit of its own."""

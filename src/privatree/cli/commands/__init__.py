@@ -2,5 +2,5 @@
 
 ``_audit.py``, ``_budget.py``, ``_certify.py``, ``_demo.py``, ``_export.py``, ``_fit.py``,
 ``_forecast.py``, ``_predict.py``, ``_report.py``, ``_reproduce.py``, ``_schema.py`` (draft and
-check), ``_show.py``.
+check), ``_score.py``, ``_show.py``.
 """
