@@ -65,6 +65,11 @@ class Records(ABC):
     def answer_held_out(self, query: Query[AnyPartial]) -> AnyPartial:
         """Answer a query about the held-out part. Call this after `counts`, with a dealing."""
 
+    @property
+    @abstractmethod
+    def weigher(self) -> Weigher | None:
+        """The rule that weighs the records, after `counts`; None if all weigh the same."""
+
     def close(self) -> None:  # noqa: B027 - most records keep nothing
         """Release what `counts` keeps outside of this process, once the learner is done.
 
@@ -101,8 +106,7 @@ class FrameRecords(Records):
             are_held_out = PassDealing(self.dealing).are_held_out(batch)
             self._held_out = self.dealing.held_out.select(batch, are_held_out)
             batch = self.dealing.training.select(batch, are_held_out)
-        is_weighed = batch.unit is not None or batch.weight is not None
-        weigher = Weigher(self._max_weight) if is_weighed else None
+        weigher = self.weigher
         codes, labels, weights = binner.bin_and_weigh(batch, weigher, threads=THREADS)
         records = BinnedRecords(
             codes,
@@ -113,6 +117,11 @@ class FrameRecords(Records):
             full_weight=full_weight_of(weigher),
         )
         return records, n_rows
+
+    @property
+    def weigher(self) -> Weigher | None:
+        is_weighed = self._batch.unit is not None or self._batch.weight is not None
+        return Weigher(self._max_weight) if is_weighed else None
 
     def answer_held_out(self, query: Query[AnyPartial]) -> AnyPartial:
         if self._held_out is None:
@@ -196,6 +205,7 @@ class Source(Records):
         self._unit_column: str | None = None
         self._max_weight = 1.0
         self._part: Part | None = None  # that counts in the current pass
+        self._weighing: Weighing | None = None  # of the last training
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(..., target={self.target!r})"
@@ -246,7 +256,7 @@ class Source(Records):
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """Return the counts that a learner can ask for, and the private number of rows or units."""
         try:
-            weighing = self._make_weigher(binner.schema)
+            weighing = self._weighing = self._make_weigher(binner.schema)
             counts = PassCounts(self.answer_about_training, binner, weighing.weigher)
             return counts, weighing.exact_number(counts.exact_rows)
         except BaseException:
@@ -256,6 +266,10 @@ class Source(Records):
     def answer_about_training(self, query: Query[AnyPartial]) -> AnyPartial:
         """Answer a query about the training part, or about all records without a dealing."""
         return self.answer(query, None if self.dealing is None else self.dealing.training)
+
+    @property
+    def weigher(self) -> Weigher | None:
+        return None if self._weighing is None else self._weighing.weigher
 
     def answer_held_out(self, query: Query[AnyPartial]) -> AnyPartial:
         if self.dealing is None:
@@ -336,7 +350,7 @@ class BatchSource(Source):
         """Return the counts that a learner can ask for, and the private number of rows or units."""
         if not self.in_memory:
             return super().counts(binner)
-        weighing = self._make_weigher(binner.schema)
+        weighing = self._weighing = self._make_weigher(binner.schema)
         query = CollectQuery(binner, weighing.weigher)
         records, exact_rows = self.answer_about_training(query).collected_records()
         return records, weighing.exact_number(exact_rows)

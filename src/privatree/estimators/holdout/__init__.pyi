@@ -1,0 +1,2 @@
+from privatree.estimators.holdout._holdout import HeldOut as HeldOut
+from privatree.estimators.holdout._holdout import stated_with_scores as stated_with_scores
