@@ -10,6 +10,7 @@ A folder is a stage, and uses those above it::
     inspection/     not private, for the owner: infer, draft and check a schema
     model/          what is released: tree, prediction, file
     learners/       the algorithms; they see counts, never records
+    evaluation/     how good a released model is, privately
     estimators/     the scikit-learn classifiers and regressors
 
 These use the estimators or what they release, or serve all stages::

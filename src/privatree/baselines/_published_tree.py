@@ -16,11 +16,17 @@ from privatree.estimators import (
     PUBLIC_PARAMETERS,
     PUBLIC_SCHEMA,
     TreeClassifier,
-    check_epsilon,
     schema_leaks,
 )
 from privatree.model import Model
-from privatree.privacy import Leak, Ledger, PrivacyStatement, Randomness, positive_fraction
+from privatree.privacy import (
+    Leak,
+    Ledger,
+    PrivacyStatement,
+    Randomness,
+    check_epsilon,
+    positive_fraction,
+)
 from privatree.schema import Schema
 
 

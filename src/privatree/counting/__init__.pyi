@@ -22,6 +22,8 @@ from privatree.counting._queries import AnyPartial as AnyPartial
 from privatree.counting._queries import CollectQuery as CollectQuery
 from privatree.counting._queries import Query as Query
 from privatree.counting._queries import SerializablePartial as SerializablePartial
+from privatree.counting._queries import TablePartial as TablePartial
+from privatree.counting._queries import TableQuery as TableQuery
 from privatree.counting._queries import full_weight_of as full_weight_of
 from privatree.counting._weights import UnitQuery as UnitQuery
 from privatree.counting._weights import Weigher as Weigher

@@ -8,7 +8,6 @@ from privatree.estimators._privaboost import PrivaBoostClassifier as PrivaBoostC
 from privatree.estimators._privaboost_regressor import PrivaBoostRegressor as PrivaBoostRegressor
 from privatree.estimators._privatree import PrivaTreeClassifier as PrivaTreeClassifier
 from privatree.estimators._regressor import PrivaTreeRegressor as PrivaTreeRegressor
-from privatree.estimators._schema_checks import check_epsilon as check_epsilon
 from privatree.estimators._schema_checks import refuse_separate_missing as refuse_separate_missing
 from privatree.estimators._schema_checks import refuse_weights as refuse_weights
 from privatree.estimators._schema_checks import schema_leaks as schema_leaks

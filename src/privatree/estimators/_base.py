@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -16,7 +16,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from privatree._support.validation import check_same_length
-from privatree.errors import ParameterError, SchemaError
+from privatree.errors import ParameterError
 from privatree.estimators._schema_checks import (
     check_outcome,
     refuse_separate_missing,
@@ -32,16 +32,11 @@ from privatree.model import (
     RegressionEnsembleModel,
     RegressionModel,
 )
-from privatree.privacy import UNNAMED_UNIT
 from privatree.schema import Schema
-from privatree.sources import FrameRecords, Records, Source
+from privatree.sources import Records, Source, open_frame_records, unit_column
 from privatree.tables import (
-    ColumnType,
-    LazyColumn,
     Table,
     are_class_codes,
-    check_unit_type,
-    check_weight_type,
     collect_lazy_frame,
     open_frame,
     open_labels,
@@ -96,21 +91,10 @@ class RecordEstimator(FittedModelMixin, BaseEstimator):  # type: ignore[misc]
             unit = X.unit_name(schema)
             return OpenRecords(X, replace(schema, unit=unit), unit, X.weight is not None)
         table, target, schema = self._open_frame(X, y, stacklevel=5)
-        weights = self._open_beside("sample_weight", sample_weight, table, check_weight_type)
-        if units is not None and schema.unit in (table.names or ()):
-            raise ParameterError(
-                f"units must be None, because X has the column {schema.unit!r}, the unit of the "
-                "schema. Remove one of the two.",
-                "units",
-            )
-        if units is None and schema.unit is not None:
-            units = _unit_column(table, schema.unit)
-        opened = self._open_beside("units", units, table, check_unit_type)
-        records = FrameRecords(
-            table, target, schema, units=opened, weights=weights, max_weight=max_weight
+        records, unit, has_weights = open_frame_records(
+            table, target, schema, sample_weight=sample_weight, units=units, max_weight=max_weight
         )
-        unit = None if opened is None else schema.unit or UNNAMED_UNIT
-        return OpenRecords(records, schema, unit, weights is not None)
+        return OpenRecords(records, schema, unit, has_weights)
 
     def _refuse_beside(self, given: Mapping[str, Any]) -> None:
         """Refuse sample weights and units. `given` has keywords that `fit` does not declare.
@@ -124,23 +108,6 @@ class RecordEstimator(FittedModelMixin, BaseEstimator):  # type: ignore[misc]
                 )
             if values is not None:
                 refuse_weights(type(self).__name__, name)
-
-    def _open_beside(
-        self, name: str, values: Any, table: Table, check_type: Callable[[str, ColumnType], None]
-    ) -> LazyColumn | None:
-        """Open ids of units, or weights; their number and type must fit."""
-        if values is None:
-            return None
-        opened = open_labels(values, name)
-        (column,) = opened.columns
-        check_same_length(table.n_rows, opened.n_rows, name)
-        if opened.n_rows == 0:  # the type of an empty array says nothing
-            return column
-        try:
-            check_type(name, column.type)
-        except SchemaError as error:
-            raise ParameterError(str(error), name) from None
-        return column
 
     def _open_source(self, source: Source, y: Any, max_weight: float = 1.0) -> Schema:
         """Let a source find the columns of the schema. Call this from a method that fit calls."""
@@ -351,19 +318,7 @@ def _refuse_beside_source(name: str, given: Any, option: str) -> None:
         )
 
 
-def _unit_column(table: Table, unit: str) -> Any:
-    """Return the column of units of a frame. Raise a ParameterError if the frame has none."""
-    names = table.names or []
-    if names.count(unit) != 1:
-        raise ParameterError(
-            f"units must be given: the schema has the unit {unit!r}, and X must have one column of "
-            "this name, or fit must get the ids as units=.",
-            "units",
-        )
-    return Table(table.n_rows, [table.columns[names.index(unit)]])
-
-
 def count_units(X: Any, unit: str) -> int:
     """Return the exact number of units of a frame, by the ids in its column `unit`."""
-    (column,) = _unit_column(open_frame(collect_lazy_frame(X)), unit).columns
+    (column,) = unit_column(open_frame(collect_lazy_frame(X)), unit).columns
     return len(read_unit_ids(column.read()).ids)

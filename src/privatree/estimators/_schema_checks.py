@@ -1,4 +1,4 @@
-"""Checks of the schema, of epsilon and of an interval, which come before any record is read."""
+"""Checks of the schema and of an interval, which come before any record is read."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any, NoReturn
 
 from privatree._support.validation import is_number
 from privatree.errors import ParameterError, PrivacyLeakWarning
-from privatree.privacy import SCHEMA_LEAK, Leak, positive_fraction
+from privatree.privacy import SCHEMA_LEAK, Leak
 from privatree.schema import TARGET_CODES, Schema
-
-MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
 
 
 def check_outcome(schema: Schema, by: str, *, is_number: bool) -> None:
@@ -73,19 +71,6 @@ def warn_if_unconfirmed(schema: Schema, stacklevel: int) -> None:
             "the schema's file, or pass schema.confirmed().",
             PrivacyLeakWarning,
             stacklevel=stacklevel,
-        )
-
-
-def check_epsilon(epsilon: Any, name: str = "epsilon") -> None:
-    """Check that epsilon is a finite number from 1e-9 to 1e9."""
-    exact = positive_fraction(name, epsilon)
-    if exact < MIN_EPSILON:
-        raise ParameterError(f"{name} must be at least {MIN_EPSILON:g}, got {epsilon}.", name)
-    if exact > MAX_EPSILON:
-        raise ParameterError(
-            f"{name} must be at most {MAX_EPSILON:g}, got more. An epsilon this large gives no "
-            "privacy.",
-            name,
         )
 
 

@@ -22,7 +22,7 @@ from privatree.estimators._notes import (
     own_weights,
     weight_notes,
 )
-from privatree.estimators._schema_checks import check_epsilon, schema_leaks
+from privatree.estimators._schema_checks import schema_leaks
 from privatree.estimators.holdout import HeldOut
 from privatree.evaluation import PrivateScores
 from privatree.learners.first_steps import FULL_FACTOR, MAX_COUNT
@@ -33,6 +33,7 @@ from privatree.privacy import (
     PrivacyStatement,
     Randomness,
     UnitWords,
+    check_epsilon,
     epsilon_above,
     positive_fraction,
 )

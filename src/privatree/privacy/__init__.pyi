@@ -1,8 +1,10 @@
 from privatree.privacy import mechanisms
+from privatree.privacy._budget import NEIGHBOURS as NEIGHBOURS
 from privatree.privacy._budget import Budget, Charge
 from privatree.privacy._budget_checks import share_left as share_left
 from privatree.privacy._budget_store import BudgetStore
 from privatree.privacy._budget_tables import Account as Account
+from privatree.privacy._exact_epsilon import check_epsilon as check_epsilon
 from privatree.privacy._exact_epsilon import conservative_delta as conservative_delta
 from privatree.privacy._exact_epsilon import conservative_epsilon as conservative_epsilon
 from privatree.privacy._exact_epsilon import decimal_fraction as decimal_fraction
@@ -34,6 +36,12 @@ from privatree.privacy.statement._statement import SCHEMA_LEAK as SCHEMA_LEAK
 from privatree.privacy.statement._statement import Leak, PrivacyStatement
 from privatree.privacy.statement._statement import shown_amount as shown_amount
 from privatree.privacy.statement._statement import shown_count as shown_count
+from privatree.privacy.statement._statement_json import stated_number as stated_number
+from privatree.privacy.statement._statement_json import stated_object as stated_object
+from privatree.privacy.statement._statement_json import (
+    stated_spend_from_dict as stated_spend_from_dict,
+)
+from privatree.privacy.statement._statement_json import stated_spend_to_dict as stated_spend_to_dict
 
 __all__ = [
     "Budget",

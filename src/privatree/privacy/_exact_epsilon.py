@@ -10,6 +10,8 @@ from typing import Any
 
 from privatree.errors import ParameterError
 
+MIN_EPSILON, MAX_EPSILON = 1e-9, 1e9
+"""Smallest and largest epsilon of a learner, and of scores."""
 _SHORT = 12  # an amount of at most so many digits is shown in full
 
 
@@ -84,3 +86,16 @@ def epsilon_above(amount: Fraction) -> float:
     """Return the smallest float >= an epsilon: certificates must never understate a spend."""
     nearest = float(amount)
     return nearest if nearest >= amount else math.nextafter(nearest, math.inf)
+
+
+def check_epsilon(epsilon: Any, name: str = "epsilon") -> None:
+    """Check that epsilon is a finite number from 1e-9 to 1e9."""
+    exact = positive_fraction(name, epsilon)
+    if exact < MIN_EPSILON:
+        raise ParameterError(f"{name} must be at least {MIN_EPSILON:g}, got {epsilon}.", name)
+    if exact > MAX_EPSILON:
+        raise ParameterError(
+            f"{name} must be at most {MAX_EPSILON:g}, got more. An epsilon this large gives no "
+            "privacy.",
+            name,
+        )

@@ -1,4 +1,6 @@
 from privatree.sources._arrow_source import ArrowSource
+from privatree.sources._beside import open_frame_records as open_frame_records
+from privatree.sources._beside import unit_column as unit_column
 from privatree.sources._data_file import DataFile as DataFile
 from privatree.sources._data_file import check_column_type as check_column_type
 from privatree.sources._data_file import check_file_unit_type as check_file_unit_type

@@ -70,6 +70,15 @@ class Records(ABC):
     def weigher(self) -> Weigher | None:
         """The rule that weighs the records, after `counts`; None if all weigh the same."""
 
+    @abstractmethod
+    def answer_weighed(
+        self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
+    ) -> AnyPartial:
+        """Answer a query about all records, which is made from the rule that weighs them.
+
+        The rule is None if records have neither units nor weights.
+        """
+
     def close(self) -> None:  # noqa: B027 - most records keep nothing
         """Release what `counts` keeps outside of this process, once the learner is done.
 
@@ -128,6 +137,16 @@ class FrameRecords(Records):
             raise RuntimeError("a held-out part needs a dealing, and counts of the other part.")
         answer = query.new_partial()
         answer.add_batch(self._held_out)
+        return answer
+
+    def answer_weighed(
+        self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
+    ) -> AnyPartial:
+        batch = self._batch
+        if batch.unit is not None:
+            batch, _ = with_unit_totals(batch, schema, self._max_weight)
+        answer = make_query(self.weigher).new_partial()
+        answer.add_batch(batch)
         return answer
 
 
@@ -279,6 +298,17 @@ class Source(Records):
         if self._exact_rows != exact_rows:
             raise SourceError(RECORDS_CHANGED)
         return found
+
+    def answer_weighed(
+        self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
+    ) -> AnyPartial:
+        try:
+            weighing = self._make_weigher(schema)
+            answer = self.answer(make_query(weighing.weigher))
+            weighing.exact_number(self._exact_rows or 0)  # an error if the records have changed
+            return answer
+        finally:
+            self.close()
 
     def unit_name(self, schema: Schema) -> str | None:
         """Return the name of the column of units; None if every record is a unit of its own."""

@@ -24,7 +24,6 @@ from privatree.estimators import (
     PUBLIC_PARAMETERS,
     PUBLIC_SCHEMA,
     TreeClassifier,
-    check_epsilon,
     schema_leaks,
 )
 from privatree.model import Model
@@ -33,6 +32,7 @@ from privatree.privacy import (
     Ledger,
     PrivacyStatement,
     Randomness,
+    check_epsilon,
     positive_fraction,
     shown_amount,
 )

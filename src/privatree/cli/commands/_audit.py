@@ -179,7 +179,8 @@ def audit(
     from privatree.baselines import methods
     from privatree.baselines.methods import Training
     from privatree.cli._learner_options import name_learner_options
-    from privatree.estimators import MAX_DEPTH, check_epsilon
+    from privatree.estimators import MAX_DEPTH
+    from privatree.privacy import check_epsilon
     from privatree.repetition import check_confidence
 
     audited = methods.get(method)

@@ -11,7 +11,6 @@ import numpy as np
 from privatree._support.validation import check_number
 from privatree.counting.dealing import Dealing
 from privatree.errors import ParameterError
-from privatree.estimators._schema_checks import check_epsilon
 from privatree.evaluation import PrivateScores, ScoreQuery, release_scores, score_plan
 from privatree.model import Tree
 from privatree.model.ensemble import Ensemble
@@ -20,6 +19,7 @@ from privatree.privacy import (
     Ledger,
     PrivacyStatement,
     Randomness,
+    check_epsilon,
     conservative_epsilon,
     epsilon_above,
     positive_fraction,
