@@ -20,6 +20,7 @@ from privatree.cli.commands import _predict as predict
 from privatree.cli.commands import _report as report
 from privatree.cli.commands import _reproduce as reproduce
 from privatree.cli.commands import _schema as schema
+from privatree.cli.commands import _score as score
 from privatree.cli.commands import _show as show
 from privatree.errors import PrivatreeError
 
@@ -52,6 +53,7 @@ app.add_typer(budget.app, name="budget", rich_help_panel=_TABLE)
 app.command("show", rich_help_panel=_MODEL)(show.show)
 app.command("report", rich_help_panel=_MODEL)(report.report)
 app.command("predict", rich_help_panel=_MODEL)(predict.predict)
+app.command("score", rich_help_panel=_MODEL)(score.score)
 app.command("export", rich_help_panel=_MODEL)(export.export)
 app.command("certify", rich_help_panel=_PROOF)(certify.certify)
 app.command("audit", rich_help_panel=_PROOF)(audit.audit)

@@ -53,5 +53,6 @@ class ScorePartial(TablePartial["ScoreQuery"]):
             weights = (labels >= 0).astype(np.int32)
         else:
             weights = query.weigher.weigh(batch, labels)
-        query.plan.add_records(batch, labels, weights, self.tables)
+        with np.errstate(all="ignore"):  # no warning may depend on what records hold
+            query.plan.add_records(batch, labels, weights, self.tables)
         self.count_rows(batch.n_rows)

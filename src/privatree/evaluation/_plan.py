@@ -20,7 +20,7 @@ from privatree.evaluation._error_knots import ErrorKnots
 from privatree.model import Tree, released_predictor
 from privatree.model.ensemble import Ensemble
 from privatree.schema import Schema
-from privatree.tables import Batch, Table, column_to_numbers, prediction_matrix
+from privatree.tables import Batch, batch_matrix, column_to_numbers
 
 SCORE_STEPS = np.array(
     [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99]
@@ -154,7 +154,7 @@ class ClassPlan(ScorePlan):
         exact_tables: list[Counts],
     ) -> None:
         counted = weights > 0
-        matrix, places = _batch_matrix(batch, self.schema, self.predictor.used_features)
+        matrix, places = batch_matrix(batch, self.schema, self.predictor.used_features)
         labels, weights = labels[counted], weights[counted]
         if self.column_of_node is not None and isinstance(self.predictor, Tree):
             found = self.column_of_node[self.predictor.apply(matrix, places)][counted]
@@ -250,17 +250,11 @@ class NumberPlan(ScorePlan):
         exact_tables: list[Counts],
     ) -> None:
         counted = weights > 0
-        matrix, places = _batch_matrix(batch, self.schema, self.predictor.used_features)
+        matrix, places = batch_matrix(batch, self.schema, self.predictor.used_features)
         predicted = np.asarray(self.predictor.predict(matrix, places), np.float64)[counted]
         with np.errstate(all="ignore"):
             actual = column_to_numbers(batch.labels.read())[counted]
         self.knots.add_errors(actual, predicted, weights[counted], exact_tables)
-
-
-def _batch_matrix(batch: Batch, schema: Schema, used: tuple[int, ...]) -> tuple[Any, Any]:
-    """Return the features of a batch as a predictor reads them."""
-    table = Table(batch.n_rows, list(batch.features), array=batch.array)
-    return prediction_matrix(table, schema, used)
 
 
 def score_plan(model: Any) -> ScorePlan:

@@ -31,6 +31,7 @@ from privatree.tables._editing import labels_as_objects as labels_as_objects
 from privatree.tables._editing import set_column as set_column
 from privatree.tables._editing import set_labels as set_labels
 from privatree.tables._editing import take_rows as take_rows
+from privatree.tables._frames import batch_matrix as batch_matrix
 from privatree.tables._frames import frame_batch as frame_batch
 from privatree.tables._frames import prediction_matrix as prediction_matrix
 from privatree.tables._frames import read_features as read_features

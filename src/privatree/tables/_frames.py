@@ -7,7 +7,7 @@ apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privatree._support.suggestions import did_you_mean
 from privatree._support.validation import check_same_length, list_some_names
 from privatree.errors import SchemaError
-from privatree.schema import Categorical, Schema
+from privatree.schema import Categorical, Feature, Schema
 from privatree.tables._batch import Batch
 from privatree.tables._columns import (
     Column,
@@ -121,8 +121,30 @@ def prediction_matrix(
     if table.array is not None and table.array.dtype in (np.float64, np.float32) and not has_codes:
         columns[list(used)] = wanted
         return table.array, columns
-    matrix = np.empty((table.n_rows, len(used)))
-    contents = _read_frame_columns(table, wanted)
+    return _used_matrix(table.n_rows, _read_frame_columns(table, wanted), features, used)
+
+
+def batch_matrix(
+    batch: Batch, schema: Schema, used: Sequence[int]
+) -> tuple[NDArray[np.floating[Any]], NDArray[np.int64]]:
+    """Read the features that a tree uses from a batch, as :func:`prediction_matrix` does."""
+    features = list(schema.features.values())
+    has_codes = any(isinstance(features[feature], Categorical) for feature in used)
+    array = batch.array
+    if array is not None and array.dtype in (np.float64, np.float32) and not has_codes:
+        return array, np.arange(len(features))
+    if len(used) == 0:
+        return np.zeros((batch.n_rows, 1)), np.full(len(features), -1, dtype=np.int64)
+    contents = (batch.features[feature].read() for feature in used)
+    return _used_matrix(batch.n_rows, contents, features, used)
+
+
+def _used_matrix(
+    n_rows: int, contents: Iterable[Column], features: Sequence[Feature], used: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the contents of the used features as a matrix, and the column of each feature."""
+    columns = np.full(len(features), -1, dtype=np.int64)
+    matrix = np.empty((n_rows, len(used)))
     for place, (position, column) in enumerate(zip(used, contents, strict=True)):
         feature = features[position]
         if isinstance(feature, Categorical):

@@ -389,7 +389,7 @@ def _fit_within_budget(
         raise
     if not quiet:
         charged = f"{epsilon:g}{_delta_of_fit(_charges_of_fit(store)[before:])}"
-        typer.echo(f"Charged epsilon {charged} to {budget}{_left_after_fit(store)}.", err=True)
+        typer.echo(f"Charged epsilon {charged} to {budget}{left_in_budget(store)}.", err=True)
     return model
 
 
@@ -409,7 +409,7 @@ def _delta_of_fit(charges: list[Any]) -> str:
     return f" and delta {format_epsilon(delta, up=True)}" if delta else ""
 
 
-def _left_after_fit(store: Any) -> str:
+def left_in_budget(store: Any) -> str:
     """Return a text on the budget that is left; empty if the budget cannot be read."""
     from privatree.privacy import share_left
 
