@@ -31,7 +31,12 @@ ScoreEpsilon = Annotated[
 
 def holdout_parameters(holdout: str | None, score_epsilon: float | None) -> dict[str, Any]:
     """Return the parameters of ``fit`` for a held-out part; none if nothing is held out."""
-    if holdout is None and score_epsilon is None:
+    if holdout is None and score_epsilon is not None:
+        raise ParameterError(
+            "--score-epsilon must be used with --holdout, the share of the records that the model "
+            "is scored with. Pass --holdout 20%, say."
+        )
+    if holdout is None:
         return {}
     return {"holdout": _parse_share(holdout), "score_epsilon": score_epsilon}
 
@@ -43,9 +48,7 @@ def check_holdout(held_out: Mapping[str, Any], epsilon: float) -> None:
     HeldOut.from_parameters(held_out.get("holdout"), held_out.get("score_epsilon"), epsilon)
 
 
-def _parse_share(given: str | None) -> float | None:
-    if given is None:
-        return None
+def _parse_share(given: str) -> float:
     text = given.strip()
     try:
         return float(text[:-1]) / 100 if text.endswith("%") else float(text)

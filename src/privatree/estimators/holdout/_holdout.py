@@ -75,7 +75,7 @@ class HeldOut:
             "holdout",
             holdout,
             lambda share: _LEAST <= share <= 1 - _LEAST,
-            f"be a share from {_LEAST:g} to {1 - _LEAST:g}, or None",
+            f"be a share from {_LEAST:g} to {1 - _LEAST:g}",
         )
         if score_epsilon is None:
             score_epsilon = epsilon
