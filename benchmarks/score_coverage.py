@@ -33,11 +33,11 @@ from scipy.stats import beta
 from privatree.evaluation import _class_metrics as of_classes
 from privatree.evaluation import _number_metrics as of_numbers
 from privatree.evaluation._class_metrics import NoisyCounts
+from privatree.evaluation._draws import LIMIT_SHARE, limit_octave, noise_moments
 from privatree.evaluation._error_knots import KNOT_UNIT, ErrorKnots, Knots
 from privatree.evaluation._inversion import Floats, Interval
 from privatree.evaluation._number_metrics import KnotCounts
 from privatree.evaluation._plan import PREDICTION_SHARE, SCORE_STEPS, step_middles
-from privatree.evaluation._release import LIMIT_SHARE, limit_octave, noise_moments
 from result_files import add_json_option, write_result
 
 SIZES, EPSILONS = (500, 5_000, 50_000), (0.05, 0.5, 5.0)

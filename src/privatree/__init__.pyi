@@ -1,4 +1,14 @@
-from privatree import audit, baselines, datasets, export, privacy, report, robustness, sources
+from privatree import (
+    audit,
+    baselines,
+    datasets,
+    evaluation,
+    export,
+    privacy,
+    report,
+    robustness,
+    sources,
+)
 from privatree.baselines.paper import PaperPrivaTreeClassifier
 from privatree.errors import (
     BudgetExceededError,
@@ -60,6 +70,7 @@ __all__ = [
     "audit",
     "baselines",
     "datasets",
+    "evaluation",
     "export",
     "export_text",
     "load",

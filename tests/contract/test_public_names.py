@@ -39,6 +39,7 @@ NAMES = {
     "audit",
     "baselines",
     "datasets",
+    "evaluation",
     "export",
     "export_text",
     "load",

@@ -1,6 +1,6 @@
 """Wrong versions of the learner, of its weights, of the readers of files, and of compositions, each
 a small change of the real code (``wrong_code.py``, ``wrong_weights.py``, ``wrong_reading.py``,
-``wrong_composition.py``).
+``wrong_composition.py``, ``wrong_scores.py``).
 
 A privacy bug is invisible in accuracy. Each of these was made by somebody once, or nearly; each
 says which nets catch it, at which of their cases, with how much, and for what reason.
@@ -20,6 +20,7 @@ import wrong_ensembles
 import wrong_holdout
 import wrong_reading
 import wrong_regression
+import wrong_scores
 import wrong_weights
 
 
@@ -507,5 +508,44 @@ HOLDOUT_MUTANTS: dict[str, Mutant] = {
             Catch("holdout loss", "equal epsilons", 1.3, BOTH_PARTS),
             Catch("holdout loss", "a record replaced", 1.2, BOTH_PARTS),
         ),
+    ),
+}
+
+SCORE_MUTANTS: dict[str, Mutant] = {
+    "noise on rates": Mutant(
+        "shares get noise in place of counts, and n is taken to be public",
+        wrong_scores.noise_on_rates,
+        (Catch("score loss", "predictions", 1.5, "decide what is drawn"),),
+    ),
+    "noise of half the scale": Mutant(
+        "each table is drawn at twice its epsilon",
+        wrong_scores.noise_of_half_the_scale,
+        (
+            Catch("score loss", "leaves", 1.99, "more than epsilon"),
+            Catch("score loss", "numbers", 1.99, "more than epsilon"),
+        ),
+    ),
+    "each table for the whole epsilon": Mutant(
+        "both tables are drawn at epsilon, as if they were of disjoint records",
+        wrong_scores.each_table_for_the_whole_epsilon,
+        (Catch("score loss", "leaves and predictions", 1.99, "more than epsilon"),),
+    ),
+    "weights of units ignored": Mutant(
+        "each record of a unit weighs as much as a unit",
+        wrong_scores.weights_of_units_ignored,
+        (
+            Catch("score loss", "units", 2.99, "more than epsilon"),
+            Catch("score loss", "units of numbers", 1.99, "more than epsilon"),
+        ),
+    ),
+    "one cell of all classes": Mutant(
+        "a record is taken to be in the table of one class only",
+        wrong_scores.one_cell_of_all_classes,
+        (Catch("score loss", "against the rest", 2.1, "more than epsilon"),),
+    ),
+    "limit from exact errors": Mutant(
+        "the largest error decides which knots there are",
+        wrong_scores.limit_from_exact_errors,
+        (Catch("score loss", "numbers", 1.5, "more than epsilon"),),
     ),
 }

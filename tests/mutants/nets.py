@@ -10,6 +10,7 @@ import exact_nets
 import holdout_nets
 import regression_nets
 import running_nets
+import score_nets
 import unit_nets
 from reports import Report
 
@@ -32,6 +33,7 @@ NETS: dict[str, Callable[..., Report]] = {
     "regression loss": regression_nets.regression_loss,
     "target codes": regression_nets.target_codes,
     "holdout loss": holdout_nets.holdout_loss,
+    "score loss": score_nets.score_loss,
 }
 
 CASES: dict[str, Iterable[str]] = {
@@ -53,4 +55,5 @@ CASES: dict[str, Iterable[str]] = {
     "regression loss": regression_nets.REGRESSIONS,
     "target codes": regression_nets.RAW,
     "holdout loss": holdout_nets.HOLDOUTS,
+    "score loss": score_nets.SCORES,
 }

@@ -22,6 +22,7 @@ from exact_nets import CASES as EXACT_CASES
 from exact_nets import all_of, loss, stage
 from nets import CASES, NETS
 from running_nets import fit
+from score_nets import SCORES, score_loss
 from unit_nets import UNIT_CASES, unit_loss, weights
 from wrong_weights import more_records_are_counted_than_weighed
 
@@ -32,6 +33,7 @@ from mutants import (
     MUTANTS,
     READING_MUTANTS,
     REGRESSION_MUTANTS,
+    SCORE_MUTANTS,
     WEIGHT_MUTANTS,
     Catch,
     Mutant,
@@ -131,6 +133,15 @@ FOUR_OF_HOLDOUTS = [
     "trained on and scored",
 ]
 
+SIX_OF_SCORES = [
+    "noise on rates",
+    "noise of half the scale",
+    "each table for the whole epsilon",
+    "weights of units ignored",
+    "one cell of all classes",
+    "limit from exact errors",
+]
+
 EVERY = {
     **MUTANTS,
     **READING_MUTANTS,
@@ -139,6 +150,7 @@ EVERY = {
     **ENSEMBLE_MUTANTS,
     **REGRESSION_MUTANTS,
     **HOLDOUT_MUTANTS,
+    **SCORE_MUTANTS,
 }
 
 
@@ -188,6 +200,7 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(ENSEMBLE_MUTANTS) == SEVENTEEN_OF_ENSEMBLES
     assert list(REGRESSION_MUTANTS) == FIVE_OF_REGRESSION
     assert list(HOLDOUT_MUTANTS) == FOUR_OF_HOLDOUTS
+    assert list(SCORE_MUTANTS) == SIX_OF_SCORES
     for mutant in EVERY.values():
         assert mutant.wrong
         assert mutant.catches
@@ -225,6 +238,7 @@ HARMLESS = Mutant("nothing", lambda patch: None, ())
             "regression loss",
             "target codes",
             "holdout loss",
+            "score loss",
         )
         for case in CASES[net]
     ],
@@ -280,6 +294,13 @@ def test_nets_of_ensembles_find_nothing_without_a_mutant_and_are_sharp(net, case
     assert not report.caught
     if net is not ensemble_ledger:
         assert report.figure >= (0.999 if net is round_range else 0.9)
+
+
+@pytest.mark.parametrize("case", SCORES)
+def test_scores_lose_epsilon_and_no_more(case):
+    report = score_loss(case)
+    assert not report.caught
+    assert report.figure >= 0.99
 
 
 @pytest.mark.parametrize("case", COMPOSITIONS)

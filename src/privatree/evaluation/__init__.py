@@ -6,7 +6,8 @@
     _plan.py             which tables of counts score a model: public bins of its predictions
     _error_knots.py      public knots of errors and targets, for a model that predicts a number
     _counts.py           the exact tables, from one pass over labelled records
-    _release.py          noise for the tables, and all metrics from the noisy tables
+    _draws.py            the draws: noise for the tables
+    _release.py          all metrics from the noisy tables
     _inversion.py        intervals that count noise and sampling, by inverting a test
     _class_metrics.py    metrics of classes and of probabilities
     _number_metrics.py   metrics of predicted numbers

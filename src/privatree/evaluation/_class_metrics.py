@@ -74,7 +74,7 @@ class NoisyCounts:
         own, other = self.main_noise[0], self.prediction_noise[0]
         if self.by_prediction is None:
             return np.zeros(self.n_classes)
-        pull: Floats = own / (other + n_columns * own)
+        pull: Floats = own / np.maximum(other + n_columns * own, 1e-300)  # without noise: 0
         return pull
 
     @cached_property

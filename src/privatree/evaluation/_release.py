@@ -1,19 +1,18 @@
-"""The release of scores: noise for the tables of counts, and all metrics from these alone."""
+"""The release of scores: noisy tables of counts, and all metrics from these alone."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privatree.evaluation import _class_metrics as of_classes
 from privatree.evaluation import _number_metrics as of_numbers
 from privatree.evaluation._class_metrics import NoisyCounts
-from privatree.evaluation._error_knots import Knots, LimitedKnots
+from privatree.evaluation._draws import NoisyTable, draw_tables
 from privatree.evaluation._inversion import NORMAL, Floats, Interval
 from privatree.evaluation._number_metrics import KnotCounts
 from privatree.evaluation._plan import (
@@ -26,20 +25,7 @@ from privatree.evaluation._plan import (
 from privatree.evaluation._score import CurvePoint, Score
 from privatree.evaluation._scores import PrivateScores
 from privatree.privacy import Ledger, epsilon_above
-from privatree.privacy.mechanisms import Geometric
 from privatree.schema import Label
-
-LIMIT_SHARE = Fraction(1, 10)
-"""Share of epsilon for the limit of the errors, and for that of the targets."""
-_CLEAR = 3.5
-"""Standard deviations of noise from which on there clearly are records."""
-
-
-class _NoisyTable(NamedTuple):
-    """A noisy table in records, and the moments of the noise in each cell."""
-
-    counts: Floats
-    noise: tuple[float, float]
 
 
 def release_scores(
@@ -85,9 +71,12 @@ def release_scores(
     """
     own = epsilon / 2 if neighbours == "replace" else epsilon
     before = len(list(ledger.spends()))
-    release = _release_classes if isinstance(plan, ClassPlan) else _release_numbers
+    drawn = draw_tables(plan, exact_tables, ledger, own, full_weight)
     with np.errstate(all="ignore"):  # noise can leave next to nothing to divide by
-        parts = release(plan, exact_tables, ledger, own, full_weight)  # type: ignore[arg-type]
+        if isinstance(plan, NumberPlan):
+            parts = _number_scores(plan, drawn)
+        else:
+            parts = _class_scores(plan, drawn)  # type: ignore[arg-type]
     return PrivateScores(
         epsilon=epsilon_above(epsilon),
         neighbours=neighbours,
@@ -101,44 +90,10 @@ def release_scores(
     )
 
 
-def _draw(
-    ledger: Ledger, exact: Counts, epsilon: Fraction, sensitivity: int, unit: int, purpose: str
-) -> _NoisyTable:
-    """Return a noisy table. One record is `unit` in a cell, and changes `sensitivity` in all."""
-    mechanism = Geometric(epsilon, sensitivity)
-    noisy = ledger.release(mechanism, exact, purpose=purpose)
-    return _NoisyTable(noisy / unit, noise_moments(float(mechanism.rate), unit))
-
-
-def noise_moments(rate: float, unit: int = 1) -> tuple[float, float]:
-    """Return variance and fourth cumulant of two-sided geometric noise, divided by `unit`."""
-    stop, go = -np.expm1(-rate), np.exp(-rate)
-    variance = 2 * go / (stop * unit) ** 2
-    fourth = 2 * go * (1 + 4 * go + go**2) / (stop * unit) ** 4
-    return float(variance), float(fourth)
-
-
 # --- classes ------------------------------------------------------------------------------------
 
 
-def _release_classes(
-    plan: ClassPlan,
-    exact_tables: Sequence[Counts],
-    ledger: Ledger,
-    epsilon: Fraction,
-    full_weight: int,
-) -> dict[str, Any]:
-    drawn = [
-        _draw(
-            ledger,
-            exact,
-            epsilon * table.share,
-            table.cells_of_a_record * full_weight,
-            full_weight,
-            f"scores: {table.name}",
-        )
-        for table, exact in zip(plan.tables, exact_tables, strict=True)
-    ]
+def _class_scores(plan: ClassPlan, drawn: Sequence[NoisyTable]) -> dict[str, Any]:
     main, *more = drawn
     second = more[0] if more and not plan.against_rest else None
     table = NoisyCounts(
@@ -198,7 +153,7 @@ def _scores_of_columns(table: NoisyCounts, probabilities: Floats) -> list[Score]
     ]
 
 
-def _scores_against_rest(rest: _NoisyTable, n_classes: int) -> list[Score]:
+def _scores_against_rest(rest: NoisyTable, n_classes: int) -> list[Score]:
     middles = step_middles()
     areas = [
         of_classes.area_against_rest(rest.counts[one][None], rest.noise, middles)
@@ -226,7 +181,7 @@ def _curves_of_columns(
 
 
 def _curves_against_rest(
-    rest: _NoisyTable, classes: Sequence[Label]
+    rest: NoisyTable, classes: Sequence[Label]
 ) -> list[tuple[Label, tuple[CurvePoint, ...]]]:
     return [
         (
@@ -253,25 +208,12 @@ def _curve(points: Sequence[of_classes.CurveGroup]) -> tuple[CurvePoint, ...]:
 # --- numbers ------------------------------------------------------------------------------------
 
 
-def _release_numbers(
-    plan: NumberPlan,
-    exact_tables: Sequence[Counts],
-    ledger: Ledger,
-    epsilon: Fraction,
-    full_weight: int,
-) -> dict[str, Any]:
-    knots = plan.knots
-    of_knots = [(knots.errors, "errors"), (knots.targets, "targets")]
-    limited: list[LimitedKnots] = []
-    counts: list[KnotCounts] = []
-    for (one, called), exact in zip(of_knots, exact_tables, strict=True):
-        limit = _draw_limit(ledger, one, exact, epsilon * LIMIT_SHARE, full_weight, called)
-        rest = epsilon * (Fraction(1, 2) - LIMIT_SHARE)
-        unit = limit.unit * full_weight
-        drawn = _draw(ledger, limit.merge(exact), rest, unit, unit, f"scores: {called}")
-        limited.append(limit)
-        counts.append(KnotCounts(drawn.counts[None], limit.values, drawn.noise))
-    errors, targets = counts
+def _number_scores(plan: NumberPlan, drawn: Sequence[NoisyTable]) -> dict[str, Any]:
+    knots, limited = plan.knots, [table.limit for table in drawn if table.limit is not None]
+    errors, targets = (
+        KnotCounts(table.counts[None], limit.values, table.noise)
+        for table, limit in zip(drawn, limited, strict=True)
+    )
     most_error, most_target = (one.limit if one.octave else None for one in limited)
     size = float(errors.counts.sum())
     return {
@@ -290,20 +232,3 @@ def _release_numbers(
             min(knots.high, knots.centre + most_target),
         ),
     }
-
-
-def _draw_limit(
-    ledger: Ledger, knots: Knots, exact: Counts, epsilon: Fraction, full_weight: int, called: str
-) -> LimitedKnots:
-    """Return the knots up to twice the largest that clearly has records, if there is one."""
-    unit = full_weight * knots.unit
-    drawn = _draw(
-        ledger, knots.octaves(exact), epsilon, unit, unit, f"scores: size of the {called}"
-    )
-    return knots.limited(limit_octave(drawn.counts, drawn.noise[0]))
-
-
-def limit_octave(noisy: NDArray[np.float64], variance: float) -> int:
-    """Return by how many factors of two a limit is below the largest knot."""
-    clear = np.flatnonzero(noisy > _CLEAR * np.sqrt(variance))
-    return max(int(clear[0]) - 1, 0) if len(clear) else 0

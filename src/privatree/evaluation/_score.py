@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from privatree._support.escape import escape_to_one_line
@@ -59,7 +60,8 @@ class Score:
         if self.name in PERCENTAGES:
             return f"{100 * number:.1f}%"
         if self.name in IN_TARGET_UNITS:
-            return f"{number:.4g}"
+            size = max(abs(self.high), 1e-9)
+            return f"{number:,.{max(0, 3 - math.floor(math.log10(size)))}f}"
         return f"{number:.3f}"
 
 

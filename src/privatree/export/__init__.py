@@ -15,6 +15,7 @@ terms to pictures, CSV and JSON; the other exports are for trees.
     _leaf_colours.py     colours of leaves in that plot and in the language of Graphviz
     _tree_layout.py      positions of the boxes in that plot
     _budget_plot.py      the privacy budget as a bar chart
+    _scores_plot.py      private scores, and calibration, as plots
     _budget_path.py      the path of the tree on which most epsilon was spent
     _sklearn_view.py     the tree as a fitted scikit-learn tree, for scikit-learn's tools and SHAP
     _float32_rounding.py rounding to 32 bits that keeps numbers on their side of each threshold

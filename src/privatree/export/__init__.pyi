@@ -6,6 +6,7 @@ from privatree.export._leaf_colours import value_places as value_places
 from privatree.export._model_json import export_json
 from privatree.export._notebook import notebook_html as notebook_html
 from privatree.export._plot import plot_tree
+from privatree.export._scores_plot import plot_calibration, plot_scores
 from privatree.export._sklearn_view import SklearnRegressorView, SklearnView, as_sklearn
 from privatree.export.onnx_graph._export_onnx import export_onnx
 from privatree.export.sql._expression import export_sql
@@ -40,6 +41,8 @@ __all__ = [
     "export_terms",
     "export_text",
     "plot_budget",
+    "plot_calibration",
+    "plot_scores",
     "plot_term",
     "plot_terms",
     "plot_tree",

@@ -6,6 +6,7 @@
     _card.py                  the model card
     tree/                     what only the page and the card of a tree have
     ensemble/                 what only the page and the card of an ensemble have
+    scores/                   how good the model is, by private scores
     _summary.py               values that the pages and cards of all models show
     _page.py                  what a page is made of
     _card_text.py             what a card is made of, and Markdown that shows texts as they are
@@ -19,7 +20,7 @@
 
 ``templates/`` has the folders ``shared``, ``tree`` and ``ensemble``. The page of a tree or an
 ensemble extends ``shared/page.html``. Its style and its script are those of its folder after the
-shared ones. A section that both pages get, such as on quality, belongs into the block ``quality``.
+shared ones.
 """
 
 from privatree._support.lazy_names import lazy_names

@@ -17,6 +17,7 @@ from privatree.report._card_text import (
 )
 from privatree.report._summary import ModelSummary
 from privatree.report.ensemble import ensemble_card
+from privatree.report.scores import scores_card
 from privatree.report.tree import tree_card
 from privatree.schema import About
 
@@ -35,9 +36,12 @@ _INTENDED_USE = """## Intended use
 
 - **Purpose**: what the model should be used for, and what it should not be used for.
 - **People**: who decides with the model, and whom the decisions are about.
-- **Training data**: whose records, from when, and how they were collected.
+- **Training data**: whose records, from when, and how they were collected."""
+_QUALITY = """
 - **Quality**: on which records it was measured. A figure measured on private records is not covered
-  by the guarantee below."""
+  by the guarantee below, unless it comes from `privatree score`."""
+_SCORED = """
+- **Quality**: whose records it was scored with, below."""
 _LIMITS = """## Limits
 
 - The guarantee is for the records that the {noun} was trained on. It is not for the records that
@@ -52,13 +56,16 @@ _LIMITS = """## Limits
 - This card is not signed. The statement is as trustworthy as whoever gave you this card."""
 
 
-def model_card(model: Any) -> str:
+def model_card(model: Any, *, scores: Any = None) -> str:
     """Write a model card in Markdown, with the privacy statement for people and for programs.
 
     Parameters
     ----------
     model : model or fitted learner
         Model to describe. The card reveals no more than the model.
+    scores : PrivateScores, optional
+        Scores of the model, from :func:`privatree.evaluation.private_scores`. By default, they are
+        the scores that the model itself has.
 
     Returns
     -------
@@ -78,10 +85,13 @@ def model_card(model: Any) -> str:
     released = released_any(model)
     own = tree_card(released) if isinstance(released, TreeRelease) else ensemble_card(released)
     summary, about = own.summary, released.schema_.about
+    scores = getattr(model, "scores_", None) if scores is None else scores
+    quality = [] if scores is None else [scores_card(scores, released.schema_)]
     parts = [
         _FRONT_MATTER.format(tag=own.tag, task=_card_task(summary)),
         _card_introduction(own, about),
-        _card_intended_use(about),
+        _card_intended_use(about, has_scores=bool(quality)),
+        *quality,
         *own.sections,
         _card_privacy_section(summary),
         _card_public_section(summary),
@@ -97,9 +107,9 @@ def _card_task(summary: ModelSummary) -> str:
     return f"tabular-{'classification' if summary.target is None else 'regression'}"
 
 
-def _card_intended_use(about: About | None) -> str:
+def _card_intended_use(about: About | None, *, has_scores: bool) -> str:
     if about is None or about.intended_use is None:
-        return _INTENDED_USE
+        return _INTENDED_USE + (_SCORED if has_scores else _QUALITY)
     return f"## Intended use\n\n{_card_paragraphs(about.intended_use)}"
 
 

@@ -15,6 +15,7 @@ from privatree.model import TreeRelease, released_any
 from privatree.report import _citation as citation
 from privatree.report._summary import MAX_FIELDS
 from privatree.report.ensemble import ensemble_page
+from privatree.report.scores import scores_section
 from privatree.report.tree import tree_page
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _SCRIPTS = {
 _SCRIPT_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&"}
 
 
-def html_report(model: Any, certificate: Any = None) -> str:
+def html_report(model: Any, certificate: Any = None, *, scores: Any = None) -> str:
     """Write one self-contained HTML page about a model.
 
     Parameters
@@ -38,6 +39,9 @@ def html_report(model: Any, certificate: Any = None) -> str:
     certificate : AccuracyCertificate or ErrorCertificate, optional
         Certificate of the learner that made the model. A certificate is computed from the records
         without privacy, so a page with a certificate is **not private**, and the page says so.
+    scores : PrivateScores, optional
+        Scores of the model, from :func:`privatree.evaluation.private_scores`. They are private: the
+        page can still be published. By default, they are the scores that the model itself has.
 
     Returns
     -------
@@ -47,7 +51,8 @@ def html_report(model: Any, certificate: Any = None) -> str:
     Raises
     ------
     ParameterError
-        If jinja2 is not installed, or the certificate is from another learner.
+        If jinja2 is not installed, the certificate is from another learner, or the scores are of
+        another model.
 
     Examples
     --------
@@ -63,11 +68,13 @@ def html_report(model: Any, certificate: Any = None) -> str:
         page = tree_page(released, certificate)
     else:
         page = ensemble_page(released, certificate)
+    scores = getattr(model, "scores_", None) if scores is None else scores
     kind = page.summary.noun
     script = _html_script(kind)
     return _html_page_template(kind).render(
         {kind: page.own},
         page=page.summary,
+        scores=scores_section(scores, released.schema_),
         words=page.summary.privacy.words,
         version=__version__,
         cite=citation,

@@ -91,7 +91,7 @@ def test_scores_are_charged_with_the_model(folder, monkeypatch, capsys):
     privatree.privacy.BudgetStore.create("budget.db", 8.0)
     options = ["--budget", "budget.db", "--holdout", "20%", "--score-epsilon", "6"]
     assert fit(monkeypatch, "data.csv", *options, epsilon="1") == 0
-    assert "Charged epsilon 6 to budget.db: 2 is left." in capsys.readouterr().err
+    assert "Charged epsilon 6 to budget.db: 2 of 8 is left." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,14 @@ def report(
             "publication.",
         ),
     ] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Private scores of the model, written by privatree score -o. The page shows how "
+            "good the model is, and can still be published.",
+        ),
+    ] = None,
 ) -> None:
     """Write an HTML page about a saved MODEL, to view, print or send.
 
@@ -33,17 +41,20 @@ def report(
     with a certificate, is which accuracy, or error, is certain if training records were poisoned.
     The page is one file that works offline and contacts no server.
 
-    The page is built from the model file alone, so it reveals no more than the model, unless you
-    add a certificate.
+    With --scores, it shows how good the model is, with intervals.
+
+    The page is built from the model file and from private scores alone, so it reveals no more than
+    these, unless you add a certificate.
 
     Example: privatree report model.json -o report.html
     """
-    inputs = [model] if certificate is None else [model, certificate]
+    inputs = [model, *(path for path in (certificate, scores) if path is not None)]
     check_output(output, inputs)
     is_file = output.is_file() or not output.exists()  # not a device or a pipe
     if is_file and output.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"{output}: the name must end in .html. Choose another name.")
 
+    from privatree.evaluation import PrivateScores
     from privatree.model import read_release
     from privatree.report import html_report
     from privatree.robustness import AccuracyCertificate, ErrorCertificate
@@ -54,7 +65,9 @@ def report(
     with show_spinner("Writing the page"):
         kind = AccuracyCertificate if loaded.schema_.target is None else ErrorCertificate
         added = None if certificate is None else kind.load(certificate)
-        page = html_report(loaded, added)
+        page = html_report(
+            loaded, added, scores=None if scores is None else PrivateScores.load(scores)
+        )
     write_output(output, page, private=certificate is not None)
     typer.echo(f"Wrote {output}. Open it in a browser.", err=True)
 
