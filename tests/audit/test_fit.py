@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from privatree import PrivaTreeClassifier
 from privatree.counting import MAX_GROUPS, Binner
-from privatree.sources import FrameRecords
+from privatree.sources._source import FrameRecords
 from privatree.tables import _columns as columns
 from privatree.tables._frames import category_codes
 

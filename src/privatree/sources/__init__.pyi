@@ -17,7 +17,6 @@ from privatree.sources._read_files import open_file as open_file
 from privatree.sources._read_files import open_files as open_files
 from privatree.sources._read_files import read_files as read_files
 from privatree.sources._read_files import read_files_without_schema as read_files_without_schema
-from privatree.sources._source import FrameRecords as FrameRecords
 from privatree.sources._source import Records as Records
 from privatree.sources._source import Source as Source
 from privatree.sources.spark._source import SparkSource

@@ -191,8 +191,8 @@ def fit(
     single record. A record without an id is left out.
 
     Files may be larger than memory: then they are read in passes, 2 to 5 for a tree of depth 4,
-    one for each round of an ensemble, and one more with --unit. With --engine spark a cluster
-    counts the records, and its executors need access to the files.
+    one for each round of an ensemble, and one more each with --unit and --holdout. With --engine
+    spark a cluster counts the records, and its executors need access to the files.
 
     The noisy number of records is drawn first. If it is below min_records of the schema, fit stops
     there with exit code 2: only 3% of epsilon is spent. So the wrong target, an empty file or a
