@@ -39,7 +39,7 @@ ALLOWED = {
     "_support/atomic_files.py": {"secrets"},
     "audit/pairs/_file_neighbours.py": {"tempfile"},
     "tables/_unit_ids.py": {"uuid"},  # a type of ids; nothing is drawn
-    "cli/commands/_certify.py": {"sklearn.utils.check_random_state"},
+    "cli/_held_out.py": {"sklearn.utils.check_random_state"},
     "cli/commands/_demo.py": {"sklearn.model_selection"},
     "cli/_prediction_files.py": {"tempfile"},
     "cli/_output.py": {"tempfile"},

@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -286,6 +287,20 @@ def test_another_key_each_time(monkeypatch):
     assert first != second
     assert seeded == again
     assert {len(key) for key in (first, second)} == {4}
+
+
+def test_nobody_keeps_the_key(monkeypatch):
+    keys = []
+    real = Dealing.draw.__func__
+    monkeypatch.setattr(
+        Dealing, "draw", classmethod(lambda *given: keys.append(real(*given)) or keys[-1])
+    )
+    fitted = model().fit(*records(), holdout=0.2)
+    kept = pickle.dumps(fitted)
+    for word in keys[0].key:
+        assert str(word) not in fitted.model_.to_json()
+        assert word.to_bytes(8, "little") not in kept
+        assert word.to_bytes(8, "little") in pickle.dumps(keys[0])
 
 
 # --- parameters -----------------------------------------------------------------------------------
