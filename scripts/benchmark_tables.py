@@ -16,7 +16,8 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [
-    ROOT / "docs" / f"{name}.md" for name in ("accuracy", "boosting", "speed", "scale", "persons")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("accuracy", "boosting", "speed", "scale", "persons", "scores")
 ]
 
 Figures = list[dict[str, Any]]
@@ -151,6 +152,42 @@ def persons(figures: Figures) -> str:
         ]
         lines.append([title, *(cell + more for cell, more in zip(cells, behind, strict=True))])
     return table(["all records of a person together are protected by", *columns], lines)
+
+
+# --- scores -------------------------------------------------------------------------------------
+
+SCORED = (
+    ("accuracy", "two classes", "accuracy"),
+    ("recall of a class of 30%", "two classes", "recall, rarest class"),
+    ("recall of a class of 2%", "two classes, one rare", "recall, rarest class"),
+    ("AUC", "two classes", "AUC"),
+    ("accuracy of 5 classes", "five classes, tree", "accuracy"),
+    ("R²", "number", "R²"),
+    ("R², range ten times too wide", "number, range ten times too wide", "R²"),
+)
+
+
+def score_coverage(figures: Figures) -> str:
+    """Return the table of half widths of intervals: a row for each size and epsilon."""
+    found = {(row["records"], row["epsilon"], row["case"], row["metric"]): row for row in figures}
+    lines = []
+    for records, epsilon in dict.fromkeys((row["records"], row["epsilon"]) for row in figures):
+        cells = [found[records, epsilon, case, metric] for _, case, metric in SCORED]
+        least = min(
+            row["coverage"]
+            for row in figures
+            if (row["records"], row["epsilon"]) == (records, epsilon)
+        )
+        lines.append(
+            [
+                f"{records:,}",
+                f"{epsilon:g}",
+                *(f"± {row['width'] / 2:.3f} ({row['ideal_width'] / 2:.3f})" for row in cells),
+                f"{least:.3f}",
+            ]
+        )
+    titles = [title for title, _, _ in SCORED]
+    return table(["records", "epsilon", *titles, "least coverage"], lines)
 
 
 # --- ensembles ----------------------------------------------------------------------------------
@@ -451,6 +488,7 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "ensembles-curves": ("ensembles-curves.json", ensembles_curves),
     "ensembles-speed": ("ensembles-speed.json", ensembles_speed),
     "persons": ("persons-panel.json", persons),
+    "score-coverage": ("score-coverage.json", score_coverage),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),

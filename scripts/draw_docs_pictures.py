@@ -31,7 +31,16 @@ from privatree import (
 from privatree._support.atomic_files import replace_file
 from privatree._support.plot_style import BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from privatree.counting._candidates import cut_points
-from privatree.export import PathSpend, plot_budget, plot_term, plot_terms, plot_tree
+from privatree.evaluation import private_scores
+from privatree.export import (
+    PathSpend,
+    plot_budget,
+    plot_calibration,
+    plot_scores,
+    plot_term,
+    plot_terms,
+    plot_tree,
+)
 from privatree.export._budget_path import costliest_path_spends
 from privatree.model.ensemble import Step
 from privatree.robustness import accuracy_certificate
@@ -57,6 +66,19 @@ def figure(width: float, height: float) -> Figure:
 def trained(name: str, **parameters: object) -> PrivaTreeClassifier:
     frame, labels, schema = datasets.load(name)
     return PrivaTreeClassifier(schema=schema, random_state=0, **parameters).fit(frame, labels)
+
+
+def scores() -> Figure:
+    """Draw the scores of the guide, and the calibration."""
+    frame, labels, schema = datasets.load("adult")
+    learner = PrivaTreeClassifier(0.1, max_depth=4, schema=schema, random_state=0)
+    model = learner.fit(frame[::2], labels[::2]).model_
+    found = private_scores(model, frame[1::2], labels[1::2], epsilon=0.1, random_state=0)
+    drawn = figure(10.5, 3.7)
+    left, right = drawn.subplots(1, 2, width_ratios=(1.1, 1))
+    plot_scores(found, left)
+    plot_calibration(found, right)
+    return drawn
 
 
 # --- the tree, its budget, a certificate --------------------------------------------------------
@@ -516,6 +538,7 @@ PICTURES: dict[str, tuple[str, Callable[[], Figure]]] = {
     "boosting-auc": ("AUC and accuracy by epsilon, for five methods", boosting_auc),
     "terms": ("The nine strongest terms of an ensemble on Adult, epsilon 1", terms),
     "term": ("A term of one feature, and one of two", term),
+    "scores": ("Private scores with their intervals, and a calibration curve", scores),
     "persons": ("How the records of a person weigh, and what that is worth", persons),
     "architecture": ("The stages that records and releases pass through", architecture),
 }

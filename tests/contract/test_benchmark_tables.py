@@ -42,7 +42,7 @@ def test_another_figure_is_another_page(path, tmp_path):
     result = json.loads(path.read_text(encoding="utf-8"))
     row = result["figures"][0]
     name = next(key for key in ("accuracy", "persons", "right", "fit_seconds", "seconds",
-                                "ratio", "pass_seconds") if key in row)  # fmt: skip
+                                "ratio", "pass_seconds", "width") if key in row)  # fmt: skip
     row[name] = [7.0] if name == "pass_seconds" else row[name] + 1
     (tmp_path / path.name).write_text(json.dumps(result), encoding="utf-8")
     pages = [page.read_text(encoding="utf-8") for page in TABLES.PAGES]

@@ -26,6 +26,7 @@ from privatree import (
     robustness,
 )
 from privatree.baselines import BDPTClassifier, DPGDFClassifier, RandomTreeClassifier
+from privatree.evaluation import private_scores
 
 LEARNERS: dict[str, Callable[..., Any]] = {
     "default": lambda **kw: PrivaTreeClassifier(1.0, **kw),
@@ -53,6 +54,7 @@ PACKAGES = (
     "audit",
     "baselines",
     "datasets",
+    "evaluation",
     "export",
     "privacy",
     "report",
@@ -133,6 +135,15 @@ def audit_report() -> Any:
     """What a small audit finds."""
     learner, pairs = PrivaTreeClassifier(1.0, random_state=0), audit.known_pairs()
     return audit.audit(learner, [pairs["purity"], pairs["new-category"]], runs=40).to_dict()
+
+
+def scores() -> Any:
+    """Private scores of a tree, and of one that predicts a number."""
+    frame, labels, schema = records("breast-w")
+    learner = PrivaTreeClassifier(1.0, max_depth=2, schema=schema, random_state=0)
+    fitted = learner.fit(frame[::2], labels[::2])
+    found = private_scores(fitted, frame[1::2], labels[1::2], epsilon=1.0, random_state=0)
+    return {"scores": found.to_dict(), "text": str(found).splitlines()}
 
 
 def help_texts() -> Any:
@@ -230,6 +241,7 @@ CASES: dict[str, Callable[[], Any]] = {
     "attack-success-certificate.json": attack_success_certificate,
     "prediction-certificates.json": prediction_certificates,
     "audit-report.json": audit_report,
+    "private-scores.json": scores,
     "help.json": help_texts,
     "public-names.json": public_names,
 }

@@ -223,12 +223,12 @@ def open_page(tab, tmp_path):
     for event, listener in heard.items():
         tab.on(event, listener)
 
-    def start(model, certificate=None, width=1280):
+    def start(model, certificate=None, width=1280, scores=None, scheme="light"):
         file = tmp_path / f"report-{len(opened)}.html"
-        file.write_text(html_report(model, certificate), encoding="utf-8")
+        file.write_text(html_report(model, certificate, scores=scores), encoding="utf-8")
         opened.append(file.as_uri())
         tab.set_viewport_size({"width": width, "height": 900})
-        tab.emulate_media(media="screen", color_scheme="light")
+        tab.emulate_media(media="screen", color_scheme=scheme)
         tab.goto(file.as_uri())
         return tab
 

@@ -35,6 +35,13 @@ class Score:
         all records of the kind that was scored, of which the scored ones are a sample.
     of_class : str, int, float, bool or None
         The class that the metric is about, if it is about one.
+
+    Examples
+    --------
+    >>> Score("recall", 0.5, 0.25, 0.75, of_class="yes").title
+    'recall of yes'
+    >>> Score("accuracy", 0.84, 0.8, 0.875).shown
+    ('84.0%', '80.0% to 87.5%')
     """
 
     name: str
@@ -77,6 +84,11 @@ class CurvePoint:
         Share of the class among them, with its interval.
     noisy_size : float
         Noisy number of these records.
+
+    Examples
+    --------
+    >>> CurvePoint(0.3, Score("share", 0.28, 0.25, 0.31), noisy_size=812.5).share.value
+    0.28
     """
 
     predicted: float

@@ -56,6 +56,19 @@ class PrivateScores:
         targets beyond.
     spends : tuple of Spend
         Every charge. They add up to epsilon (to half of it for ``"replace"``).
+
+    Examples
+    --------
+    >>> from privatree import PrivaTreeClassifier, datasets
+    >>> from privatree.evaluation import private_scores
+    >>> X, y, schema = datasets.load("breast-w")
+    >>> model = PrivaTreeClassifier(epsilon=1, max_depth=1, schema=schema, random_state=0)
+    >>> model = model.fit(X[::2], y[::2])
+    >>> scores = private_scores(model, X[1::2], y[1::2], epsilon=1, random_state=0)
+    >>> scores["accuracy"].low < 0.9 < scores["accuracy"].high
+    True
+    >>> PrivateScores.from_dict(scores.to_dict()) == scores
+    True
     """
 
     scores: tuple[Score, ...]
