@@ -28,6 +28,8 @@ from privatree.estimators.holdout import HeldOut
 from privatree.export import plot_budget
 from privatree.privacy import Budget, Holdout, Ledger, RangeGroup
 from privatree.privacy.composition._bounded_range import certified_delta
+from privatree.report import html_report, model_card
+from privatree.robustness import accuracy_certificate
 from privatree.sources import ArrowSource
 
 NUMBERS = Schema(dict(list(SCHEMA.features.items())[1:]), target=Target(0, 100))
@@ -408,3 +410,19 @@ def test_a_budget_is_drawn_for_the_model_alone():
     texts = [text.get_text() for text in figure.findobj(lambda part: hasattr(part, "get_text"))]
     assert any("where epsilon 1 went" in text for text in texts)
     assert not any("not spent" in text for text in texts)
+
+
+def test_a_certificate_of_the_learner_fits_the_model_with_scores():
+    """Its epsilon is that of the model: a poisoned record changes the model or the scores."""
+    frame, labels = records(n=300)
+    certificate = accuracy_certificate(
+        model(0.1), frame[:200], labels[:200], frame[200:], labels[200:], poisoned=[1], refits=20
+    )
+    fitted = model(0.1).fit(*records(), holdout=0.2, score_epsilon=3.0)
+    page = html_report(fitted, certificate)
+    assert "expected without poison" in page
+    assert "How good is it" in page
+    other = model(0.2).fit(*records(), holdout=0.2, score_epsilon=3.0)
+    with pytest.raises(ParameterError, match=r"its epsilon differs: 0\.1, not 0\.2"):
+        html_report(other, certificate)
+    assert "trained on or scored with" in model_card(fitted)

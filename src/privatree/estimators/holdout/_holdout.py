@@ -148,9 +148,15 @@ def stated_with_scores(
     if held_out is None or scores is None:
         return privacy
     score_epsilon = epsilon_above(positive_fraction("score_epsilon", held_out.score_epsilon))
+    dealt = (
+        f"Each {privacy.words.noun} was dealt by itself, under a key that nobody keeps: it was "
+        "either trained on or scored with, and never both. So the model and its scores together "
+        "cost the larger of their epsilons."
+    )
     return replace(
         privacy,
         epsilon=max(privacy.epsilon, score_epsilon),
+        notes=(*privacy.notes, dealt),
         holdout=Holdout(
             share=float(held_out.share),
             model_epsilon=privacy.epsilon,
