@@ -51,6 +51,6 @@ def test_nobody_sees_more_than_epsilon_allows():
 @pytest.mark.slow
 def test_parts_by_position_are_seen(monkeypatch):
     dealt_by_position(monkeypatch)
-    found = report(40)
+    found = report(60)
     assert found.refuted
     assert found.findings[0].lower_bound > EPSILON
