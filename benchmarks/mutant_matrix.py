@@ -28,6 +28,7 @@ from mutants import (  # noqa: E402
     ENSEMBLE_MUTANTS,
     MUTANTS,
     READING_MUTANTS,
+    SCORE_MUTANTS,
     WEIGHT_MUTANTS,
     Mutant,
 )
@@ -85,6 +86,14 @@ def row_of_reading(name: str, mutant: Mutant) -> str:
     return f"| {name} | {' | '.join(cells)} |"
 
 
+def row_of_scores(name: str, mutant: Mutant) -> str:
+    must = {catch.case for catch in mutant.catches}
+    with pytest.MonkeyPatch.context() as patch:
+        mutant.apply(patch)
+        cells = [cell(ALL_NETS["score loss"](case), case in must) for case in CASES["score loss"]]
+    return f"| {name} | {' | '.join(cells)} |"
+
+
 def row_of_weights(name: str, mutant: Mutant) -> str:
     must = {catch.net for catch in mutant.catches}
     with pytest.MonkeyPatch.context() as patch:
@@ -119,8 +128,8 @@ def print_table(
 
 
 def main() -> None:
-    """Print all tables, or those that are named: learning, reading, weights, ensembles."""
-    asked = sys.argv[1:] or ["learning", "reading", "weights", "ensembles"]
+    """Print all tables, or those that are named: learning, reading, weights, ensembles, scores."""
+    asked = sys.argv[1:] or ["learning", "reading", "weights", "ensembles", "scores"]
     if "learning" in asked:
         print_table(NETS, row, MUTANTS)
     if "reading" in asked:
@@ -129,6 +138,8 @@ def main() -> None:
         print_table((*NETS_OF_UNITS, "black box, one-person"), row_of_weights, WEIGHT_MUTANTS)
     if "ensembles" in asked:
         print_table(NETS_OF_ENSEMBLES, row_of_ensembles, ENSEMBLE_MUTANTS)
+    if "scores" in asked:
+        print_table(CASES["score loss"], row_of_scores, SCORE_MUTANTS)
 
 
 if __name__ == "__main__":

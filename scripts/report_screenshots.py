@@ -1,7 +1,7 @@
 """Takes the pictures of the report page that the documentation shows.
 
-Run it as ``.venv/bin/python scripts/report_screenshots.py [tree] [ensemble] [number]``; Chromium
-must be installed, or named by the variable CHROMIUM. The models are trained anew with fresh noise,
+Run it as ``.venv/bin/python scripts/report_screenshots.py [tree] [ensemble] [number] [scores]``.
+Chromium must be installed, or named by the variable CHROMIUM. The models are trained anew with fresh noise,
 as those to publish would be, so that they differ from run to run.
 """
 
@@ -24,6 +24,7 @@ from privatree import (
     Target,
     datasets,
 )
+from privatree.evaluation import private_scores
 from privatree.report import html_report
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -48,7 +49,7 @@ RECORD = {"relationship": "Husband", "marital-status": "Married-civ-spouse", "ag
 
 def main() -> None:
     frame, labels, schema = datasets.load("adult")
-    kinds = sys.argv[1:] or ["tree", "ensemble", "number"]
+    kinds = sys.argv[1:] or ["tree", "ensemble", "number", "scores"]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path = os.environ.get("CHROMIUM") or shutil.which("chromium")
         browser = playwright.chromium.launch(
@@ -72,6 +73,12 @@ def main() -> None:
             fitted = number.fit(frame[list(features)], frame["hours-per-week"])
             page.write_text(html_report(fitted), encoding="utf-8")
             take(browser, page, IMAGES / "report-number.png", LOOKS["desktop"], "#tree")
+        if "scores" in kinds:
+            ensemble = PrivaBoostClassifier(epsilon=1.0, schema=schema)
+            fitted = ensemble.fit(frame[::2], labels[::2])
+            scores = private_scores(fitted, frame[1::2], labels[1::2], epsilon=0.1)
+            page.write_text(html_report(fitted, scores=scores), encoding="utf-8")
+            take(browser, page, IMAGES / "report-scores.png", LOOKS["desktop"], "#quality")
         browser.close()
 
 

@@ -36,6 +36,7 @@ from privatree.errors import (
     SchemaError,
     SourceError,
 )
+from privatree.evaluation import private_scores
 from privatree.privacy import Budget
 from privatree.schema import Categorical, Numeric, Schema, Target
 from privatree.sources import ArrowSource, CsvSource, ParquetSource, SparkSource
@@ -233,6 +234,25 @@ def test_regression_models_are_those_in_memory_and_of_a_stream(spark, learner, u
     assert learner.fit(source).model_.to_dict() == expected
     assert source.n_passes == stream.n_passes
     assert n_kept(spark) == 0
+
+
+@pytest.mark.parametrize("unit", [None, "who.is"])
+def test_private_scores_are_those_in_memory(spark, unit):
+    table = visits()
+    learner = PrivaTreeClassifier(3.0, max_depth=2, schema=SCHEMA, random_state=0)
+    model = learner.fit(table.select(SCHEMA.names), table["label"]).model_
+    columns = {"target": "label", "unit": unit, "weight": None if unit is None else "Work"}
+    with ignore_pandas_warning():
+        on_cluster = SparkSource(
+            spark.createDataFrame(table.to_pandas()), progress=False, **columns
+        )
+    here = ArrowSource(table, progress=False, **columns)
+    one, other = (
+        private_scores(model, source, epsilon=1.0, max_sample_weight=2, random_state=0)
+        for source in (on_cluster, here)
+    )
+    assert one == other
+    assert one.noisy_size > 100
 
 
 def test_nothing_is_counted_where_there_are_no_rows(spark):
