@@ -29,11 +29,11 @@ from privatree.sources import Records
 
 _LEAST = 0.001
 """Least share of either part."""
-_MIN_WEIGHTED_EPSILON = 2.0**-35
+_MIN_EPSILON = 2.0**-27
 """Smallest epsilon of scores for one unit of weight: its smallest spend can still be drawn.
 
-That is a table of sizes for 10% of epsilon, halved for replaced records, to which a unit of weight
-adds 2^10; noise needs a rate of at least 2^-50."""
+That is a table of errors for 40% of epsilon, halved for replaced records, to which a unit of weight
+adds 2^20; noise needs a rate of at least 2^-50."""
 
 
 class SizedPlan(Protocol):
@@ -48,13 +48,9 @@ AnyPlan = TypeVar("AnyPlan", bound=SizedPlan)
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A held-out part: the share of the records, and epsilon of the model and of its scores.
-
-    Epsilons are as the user gave them.
-    """
+    """A held-out part: the share of the records, and epsilon of the scores as the user gave it."""
 
     share: Fraction
-    model_epsilon: Any
     score_epsilon: Any
 
     @classmethod
@@ -80,12 +76,7 @@ class HeldOut:
         if score_epsilon is None:
             score_epsilon = epsilon
         check_epsilon(score_epsilon, "score_epsilon")
-        return cls(Fraction(float(holdout)), epsilon, score_epsilon)
-
-    @property
-    def epsilon(self) -> Any:
-        """What model and scores cost together: a record is in one part only."""
-        return max(self.model_epsilon, self.score_epsilon)
+        return cls(Fraction(float(holdout)), score_epsilon)
 
     def deal(self, schema: Schema, randomness: Randomness) -> Dealing:
         """Return the rule that deals the records, with a fresh key."""
@@ -104,11 +95,12 @@ class HeldOut:
 
     def check_noise(self, full_weight: int) -> None:
         """Check, before anything is charged, that noise can be drawn for so small an epsilon."""
-        least = _MIN_WEIGHTED_EPSILON * full_weight
-        if full_weight > 1 and self.score_epsilon < least:
+        least = _MIN_EPSILON * full_weight
+        if self.score_epsilon < least:
+            weighed = " for records with units or weights" if full_weight > 1 else ""
             raise ParameterError(
-                "score_epsilon must be larger for records with units or weights, at least about "
-                f"{least:.2g}, got {self.score_epsilon}.",
+                f"score_epsilon must be at least about {least:.2g}{weighed}, got "
+                f"{self.score_epsilon}.",
                 "score_epsilon",
             )
 
