@@ -149,9 +149,7 @@ def class_metrics(table: NoisyCounts, probabilities: Floats | None) -> dict[str,
             found[f"precision, {called} class"] = precision
     if probabilities is None:
         return found
-    asked = [1] if table.n_classes == 2 else range(table.n_classes)
-    areas = [of_classes.area_of_class(table, probabilities[:, one], one) for one in asked]
-    found["AUC"] = of_classes.macro_area(areas)
+    found["AUC"] = of_classes.macro_area(table, probabilities)
     found["Brier score"] = of_classes.brier_score(table, probabilities)
     found["log loss"] = of_classes.log_loss(table, probabilities)
     curve = of_classes.curve_of_class(table, probabilities[:, rarest], rarest)
@@ -163,11 +161,8 @@ def class_metrics(table: NoisyCounts, probabilities: Floats | None) -> dict[str,
 def rest_metrics(rest: Floats, moments: tuple[float, float]) -> dict[str, Interval]:
     """Return the metrics of the tables of all classes against their rest."""
     middles = step_middles()
-    areas = [
-        of_classes.area_against_rest(rest[:, one], moments, middles) for one in range(rest.shape[1])
-    ]
     found = {
-        "AUC": of_classes.macro_area(areas),
+        "AUC": of_classes.macro_area_against_rest(rest, moments, middles),
         "Brier score": of_classes.brier_against_rest(rest, moments, middles),
         "log loss": of_classes.log_loss_against_rest(rest, moments, middles),
     }

@@ -1,8 +1,8 @@
 """Takes the pictures of the report page that the documentation shows.
 
 Run it as ``.venv/bin/python scripts/report_screenshots.py [tree] [ensemble] [number] [scores]``.
-Chromium must be installed, or named by the variable CHROMIUM. The models are trained anew with fresh noise,
-as those to publish would be, so that they differ from run to run.
+Chromium must be installed, or named by the variable CHROMIUM. The models are trained anew with
+fresh noise, as those to publish would be, so that they differ from run to run.
 """
 
 from __future__ import annotations

@@ -17,9 +17,11 @@ from privatree import (
 )
 from privatree.baselines import RandomTreeClassifier
 from privatree.errors import BudgetExceededError, ParameterError
-from privatree.evaluation import PrivateScores, private_scores
-from privatree.model import load
-from privatree.privacy import Budget
+from privatree.evaluation import PrivateScores, private_scores, score_plan
+from privatree.evaluation._plan import step_middles
+from privatree.evaluation._scores import N_STEPS
+from privatree.model import Model, TreeBuilder, load
+from privatree.privacy import Budget, PrivacyStatement
 from privatree.sources import CsvSource, ParquetSource
 
 N = 3000
@@ -97,6 +99,7 @@ def test_without_noise_the_scores_of_a_tree_are_the_exact_ones(classes, tree):
     table = [[np.sum((y == t) & (predicted == p)) for p in ("no", "yes")] for t in ("no", "yes")]
     assert scores.confusion == tuple(tuple(map(float, row)) for row in table)
     assert scores.noisy_size == N
+    assert not scores.is_rounded
     shares = tree.predict_proba(frame)[:, 1]
     assert sum(point.noisy_size for point in scores.calibration[0][1]) == N
     assert scores.calibration[0][1][0].predicted >= shares.min()
@@ -120,6 +123,8 @@ def test_without_noise_the_scores_of_an_ensemble_are_nearly_the_exact_ones(n_cla
         assert scores[name].value == pytest.approx(exact[name], abs=0.02)
     assert scores["log loss"].value == pytest.approx(exact["log loss"], abs=0.04)
     assert len(scores.calibration) == len(asked)
+    assert "rounded to 16 steps" in str(scores)
+    assert PrivateScores.from_dict(scores.to_dict()) == scores
 
 
 @pytest.mark.slow
@@ -267,3 +272,61 @@ def test_scores_are_saved_and_loaded(classes, tree, tmp_path):
     assert loaded == scores
     assert str(loaded) == str(scores)
     assert json.loads(scores.to_json()) == scores.to_dict()
+
+
+def staircase(labels, shares):
+    """A tree with a leaf for each of the values 0, 1, ... of its only feature."""
+    schema = Schema({"x": Numeric(0, len(labels))}, list(range(shares.shape[1])))
+    builder, leaves = TreeBuilder(schema), [0]
+    while len(leaves) < len(labels):  # breadth first, so that it is not too deep
+        leaves = [child for leaf in leaves for child in halved(builder, leaf, leaves, len(labels))]
+    for leaf, label, row in zip(leaves, labels, shares, strict=True):
+        builder.leaf(leaf, label, row.tolist())
+    return Model(schema, builder.build(), PrivacyStatement("by hand", 1.0))
+
+
+def halved(builder, leaf, leaves, n):
+    width = n / len(leaves)
+    middle = (leaves.index(leaf) + 0.5) * width - 0.5
+    return builder.split_numeric(leaf, 0, middle)
+
+
+@pytest.mark.parametrize(("n_classes", "n_leaves"), [(2, 64), (3, 256)])
+def test_a_tree_of_very_many_leaves_is_scored_by_intervals_of_probabilities(n_classes, n_leaves):
+    rng = np.random.default_rng(n_classes)
+    shares = rng.dirichlet(np.ones(n_classes), n_leaves)
+    labels = np.where(rng.random(n_leaves) < 0.8, shares.argmax(axis=1), 0)
+    model = staircase(labels, shares)
+    plan = score_plan(model)
+    most = {2: 32, 3: 128}[n_classes]
+    assert sum(np.prod(shape) for shape in plan.shapes) <= 2 * n_classes * most
+    x = rng.integers(n_leaves, size=4000)
+    y = np.array([rng.choice(n_classes, p=shares[leaf]) for leaf in x])
+    scores = private_scores(model, x[:, None], y, epsilon=HUGE, random_state=0)
+    assert scores["accuracy"].value == pytest.approx(np.mean(labels[x] == y))
+    exact = exact_metrics(model, x[:, None], y)
+    assert scores["Brier score"].value == pytest.approx(exact["Brier score"], abs=0.01)
+    assert scores.is_rounded
+    assert len(step_middles()) == N_STEPS
+
+
+def test_a_class_that_is_never_predicted_has_no_precision_and_the_recall_0():
+    model = staircase(np.array([0, 0]), np.array([[0.9, 0.1], [0.6, 0.4]]))
+    scores = private_scores(model, [[0], [1]] * 200, [0, 1] * 200, epsilon=1, random_state=0)
+    never = scores["recall", 1]
+    assert (never.value, never.low, never.high) == (0, 0, 0)
+    with pytest.raises(KeyError):
+        scores["precision", 1]
+
+
+def test_a_model_without_probabilities_has_no_scores_of_them():
+    schema = Schema({"x": Numeric(0, 2)}, ["no", "yes"])
+    builder = TreeBuilder(schema)
+    for label, leaf in enumerate(builder.split_numeric(0, 0, 0.5)):
+        builder.leaf(leaf, label)
+    model = Model(schema, builder.build(), PrivacyStatement("by hand", 1.0))
+    scores = private_scores(model, [[0], [1]] * 200, ["no", "yes"] * 200, epsilon=1)
+    names = {score.name for score in scores}
+    assert names == {"accuracy", "balanced accuracy", "recall", "precision"}
+    assert scores.calibration == ()
+    assert [spend.epsilon for spend in scores.spends] == [1]

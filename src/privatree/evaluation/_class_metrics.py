@@ -28,6 +28,7 @@ LEAST_PROBABILITY = 0.001
 """Smaller probabilities count as this one in the log loss."""
 CURVE_STEPS = np.array([0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95])
 """Probabilities at which the points of a calibration curve are divided."""
+_NO_NOISE = (0.0, 0.0)
 _N_TILTS = 81
 _FARTHEST_TILT = 60.0
 
@@ -270,9 +271,25 @@ def area_against_rest(rest: Floats, noise: tuple[float, float], scores: Floats) 
     return area_under_curve(test_of, positive, negative, scores)
 
 
-def macro_area(parts: list[Interval]) -> Interval:
+def macro_area(table: NoisyCounts, probabilities: Floats) -> Interval:
     """Return the mean area of all classes against their rest; of two classes that of the second."""
-    return parts[0] if len(parts) == 1 else mean_of_dependent(parts)
+    n = table.n_classes
+    asked = [1] if n == 2 else range(n)
+    parts = [area_of_class(table, probabilities[:, one], one) for one in asked]
+    return parts[0] if n == 2 else mean_of_dependent(parts)
+
+
+def macro_area_against_rest(rest: Floats, noise: tuple[float, float], steps: Floats) -> Interval:
+    """Return the mean area of all classes from their tables, (release, class, is it, step)."""
+    found = [
+        [area_against_rest(rest[:, one], moments, steps) for one in range(rest.shape[1])]
+        for moments in (noise, _NO_NOISE)
+    ]
+    return _within(mean_of(*found), 1.0)
+
+
+def _within(found: Interval, high: float) -> Interval:
+    return Interval(found.value, np.maximum(found.low, 0.0), np.minimum(found.high, high))
 
 
 def brier_score(table: NoisyCounts, probabilities: Floats) -> Interval:
@@ -289,13 +306,14 @@ def log_loss(table: NoisyCounts, probabilities: Floats) -> Interval:
 def brier_against_rest(rest: Floats, noise: tuple[float, float], steps: Floats) -> Interval:
     """Return the Brier score from the tables of all classes, (release, class, is it, step).
 
-    It is the sum of the scores of the classes. They are about the same records, so the ends of the
-    intervals are added up.
+    It is the sum of the scores of the classes.
     """
-    values = np.stack([steps**2, (1 - steps) ** 2])
-    parts = [_rest_mean(rest[:, one], noise, values, 1.0) for one in range(rest.shape[1])]
-    mean = mean_of_dependent(parts)
-    return Interval(*(np.minimum(part * len(parts), 2.0) for part in mean))
+    values, n = np.stack([steps**2, (1 - steps) ** 2]), rest.shape[1]
+    found = [
+        [_rest_mean(rest[:, one], moments, values, 1.0) for one in range(n)]
+        for moments in (noise, _NO_NOISE)
+    ]
+    return _within(Interval(*(part * n for part in mean_of(*found))), 2.0)
 
 
 def log_loss_against_rest(rest: Floats, noise: tuple[float, float], steps: Floats) -> Interval:

@@ -26,6 +26,8 @@ The intervals claim 95%: the rest is for what is approximate."""
 _TAIL = (NORMAL**3 - 3 * NORMAL) / 24
 """How much farther a law with an excess kurtosis of 1 reaches (Cornish and Fisher)."""
 _HALVINGS = 40
+_WIDE = 0.2
+"""From this width on, a metric between 0 and 1 is not taken to err on both sides alike."""
 _N_TILTS = 121
 _FARTHEST_TILT = 40.0
 
@@ -148,22 +150,34 @@ def interpolated_spread(
     return spread
 
 
-def mean_of(parts: list[Interval]) -> Interval:
-    """Return the mean of metrics of *disjoint* records, with an interval (MOVER).
+def mean_of(parts: list[Interval], without_noise: list[Interval] | None = None) -> Interval:
+    """Return the mean of some metrics, with an interval (MOVER).
 
-    The distance of each end from the estimate is the root of the sum of squared distances.
+    The distance of each end from the estimate is the root of the sum of squared distances. That is
+    for metrics of *disjoint* records. With `without_noise`, they are of the same records, but with
+    independent noise: these are the intervals from sampling alone, whose distances are added up. So
+    are whole distances of wide intervals, which are cut off by the range from 0 to 1, or nearly:
+    such estimates err on the same side.
     """
     middles = [np.where(np.isnan(one.value), (one.low + one.high) / 2, one.value) for one in parts]
-    pairs = list(zip(middles, parts, strict=True))
     middle = np.mean(middles, axis=0)
-    below = np.sqrt(np.sum([(at - one.low) ** 2 for at, one in pairs], axis=0)) / len(parts)
-    above = np.sqrt(np.sum([(one.high - at) ** 2 for at, one in pairs], axis=0)) / len(parts)
+    ends = []
+    for end in (1, 2):
+        distances = np.array([part[end] - at for part, at in zip(parts, middles, strict=True)]) ** 2
+        dependent = 0.0
+        if without_noise is not None:
+            sampled = np.abs([np.nan_to_num(part[end] - part.value) for part in without_noise])
+            is_wide = [part.high - part.low > _WIDE for part in parts]
+            is_cut = [(part.low <= 0) | (part.high >= 1) for part in parts]
+            sampled = np.where(np.logical_or(is_wide, is_cut), np.sqrt(distances), sampled)
+            dependent, distances = sampled.sum(axis=0) ** 2, np.maximum(distances - sampled**2, 0)
+        ends.append(np.sqrt(distances.sum(axis=0) + dependent) / len(parts))
     value = np.mean([part.value for part in parts], axis=0)  # NaN if one is
-    return Interval(value, middle - below, middle + above)
+    return Interval(value, middle - ends[0], middle + ends[1])
 
 
 def mean_of_dependent(parts: list[Interval]) -> Interval:
-    """Return the mean of metrics of the same records. Its ends are the means of their ends."""
+    """Return the mean of metrics of the same records and noise: its ends are means of ends."""
     return Interval(
         np.mean([part.value for part in parts], axis=0),
         np.mean([part.low for part in parts], axis=0),

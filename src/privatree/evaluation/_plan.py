@@ -111,6 +111,8 @@ class ClassPlan(ScorePlan):
     against_rest : bool
         Whether each class has a table of its own, of the records of this class and of all others,
         by the interval of its probability.
+    is_rounded : bool
+        Whether probabilities are rounded to the intervals of a score.
     """
 
     schema: Schema
@@ -118,6 +120,7 @@ class ClassPlan(ScorePlan):
     columns: Columns
     column_of_node: NDArray[np.int64] | None = None
     against_rest: bool = False
+    is_rounded: bool = True
 
     @property
     def n_classes(self) -> int:
@@ -204,10 +207,11 @@ def _class_plan(schema: Schema, predictor: Tree | Ensemble) -> ClassPlan:
     leaves = predictor.leaves
     if predictor.probability is None:
         column_of_node = np.asarray(predictor.label, dtype=np.int64)
-        return ClassPlan(schema, predictor, only_predictions, column_of_node)
+        return ClassPlan(schema, predictor, only_predictions, column_of_node, is_rounded=False)
     labels, shares = predictor.label[leaves], predictor.probability[leaves]
     distinct, place = _distinct_rows(labels, shares)
-    if len(distinct) > _MOST_COLUMNS[n == 2]:
+    is_rounded = len(distinct) > _MOST_COLUMNS[n == 2]
+    if is_rounded:
         if n > 2:
             return ClassPlan(schema, predictor, only_predictions, against_rest=True)
         middles = step_middles()[np.searchsorted(SCORE_STEPS, shares[:, 1])]
@@ -215,7 +219,7 @@ def _class_plan(schema: Schema, predictor: Tree | Ensemble) -> ClassPlan:
     column_of_node = np.zeros(predictor.n_nodes, dtype=np.int64)
     column_of_node[leaves] = place
     columns = Columns(distinct[:, 0].astype(np.int64), distinct[:, 1:])
-    return ClassPlan(schema, predictor, columns, column_of_node)
+    return ClassPlan(schema, predictor, columns, column_of_node, is_rounded=is_rounded)
 
 
 def _distinct_rows(

@@ -111,7 +111,7 @@ def _class_scores(plan: ClassPlan, drawn: Sequence[NoisyTable]) -> dict[str, Any
     curves: list[tuple[Label, tuple[CurvePoint, ...]]] = []
     if plan.against_rest:
         rest = more[0]
-        scores += _scores_against_rest(rest, len(classes))
+        scores += _scores_against_rest(rest)
         curves = _curves_against_rest(rest, classes)
     elif plan.columns.probabilities is not None:
         scores += _scores_of_columns(table, plan.columns.probabilities)
@@ -134,6 +134,7 @@ def _class_scores(plan: ClassPlan, drawn: Sequence[NoisyTable]) -> dict[str, Any
         "classes": tuple(classes),
         "confusion": tuple(tuple(round(count, 1) for count in row) for row in confusion.tolist()),
         "calibration": tuple(curves),
+        "is_rounded": plan.is_rounded,
     }
 
 
@@ -143,30 +144,19 @@ def _score(name: str, found: Interval, of_class: Label | None = None) -> Score:
 
 
 def _scores_of_columns(table: NoisyCounts, probabilities: Floats) -> list[Score]:
-    n_classes = probabilities.shape[1]
-    asked = [1] if n_classes == 2 else range(n_classes)
-    areas = [of_classes.area_of_class(table, probabilities[:, one], one) for one in asked]
     return [
-        _score("AUC", of_classes.macro_area(areas)),
+        _score("AUC", of_classes.macro_area(table, probabilities)),
         _score("Brier score", of_classes.brier_score(table, probabilities)),
         _score("log loss", of_classes.log_loss(table, probabilities)),
     ]
 
 
-def _scores_against_rest(rest: NoisyTable, n_classes: int) -> list[Score]:
-    middles = step_middles()
-    areas = [
-        of_classes.area_against_rest(rest.counts[one][None], rest.noise, middles)
-        for one in range(n_classes)
-    ]
+def _scores_against_rest(rest: NoisyTable) -> list[Score]:
+    given = rest.counts[None], rest.noise, step_middles()
     return [
-        _score("AUC", of_classes.macro_area(areas)),
-        _score(
-            "Brier score", of_classes.brier_against_rest(rest.counts[None], rest.noise, middles)
-        ),
-        _score(
-            "log loss", of_classes.log_loss_against_rest(rest.counts[None], rest.noise, middles)
-        ),
+        _score("AUC", of_classes.macro_area_against_rest(*given)),
+        _score("Brier score", of_classes.brier_against_rest(*given)),
+        _score("log loss", of_classes.log_loss_against_rest(*given)),
     ]
 
 

@@ -17,6 +17,8 @@ from privatree.evaluation._scores_json import scores_from_dict, scores_to_dict
 from privatree.privacy import Spend, UnitWords, shown_amount, shown_count
 from privatree.schema import Label
 
+N_STEPS = 16
+"""Number of steps to which probabilities are rounded where a model has too many."""
 SCORES_FILE = "a file of private scores"
 """Name of the file in error messages."""
 
@@ -49,6 +51,9 @@ class PrivateScores:
         Noisy number of records by true and by predicted class; empty without classes.
     calibration : tuple of (label, tuple of CurvePoint)
         A calibration curve for the second of two classes, or for each of several classes.
+    is_rounded : bool
+        Whether AUC, Brier score, log loss and calibration are those of probabilities that were
+        rounded to steps, because the model has too many.
     error_limit : float or None
         Errors above this count as this one. None for classes, and if no error is above.
     target_limits : pair of float or None
@@ -81,6 +86,7 @@ class PrivateScores:
     classes: tuple[Label, ...] = ()
     confusion: tuple[tuple[float, ...], ...] = ()
     calibration: tuple[tuple[Label, tuple[CurvePoint, ...]], ...] = ()
+    is_rounded: bool = False
     error_limit: float | None = None
     target_limits: tuple[float, float] | None = None
     spends: tuple[Spend, ...] = field(default=(), repr=False)
@@ -125,6 +131,11 @@ class PrivateScores:
             texts.append(f"{words.definition} Each counts once, however many records it has.")
         if len(self.classes) > 2 and any(score.name == "AUC" for score in self.scores):
             texts.append("AUC is the mean over the classes, each against all others.")
+        if self.is_rounded:
+            texts.append(
+                "For AUC, Brier score, log loss and calibration, probabilities are rounded to "
+                f"{N_STEPS} steps, finer near 0 and 1."
+            )
         if self.error_limit is not None:
             texts.append(
                 f"Errors above {self.error_limit:.4g} count as {self.error_limit:.4g}: a noisy "

@@ -63,6 +63,7 @@ def scores_to_dict(scores: PrivateScores) -> dict[str, Any]:
             {"of_class": label, "points": [_point_to_dict(point) for point in points]}
             for label, points in scores.calibration
         ],
+        **({"is_rounded": True} if scores.is_rounded else {}),
         "error_limit": scores.error_limit,
         "target_limits": None if limits is None else list(limits),
         "spends": [stated_spend_to_dict(spend) for spend in scores.spends],
@@ -80,7 +81,10 @@ def scores_from_dict(written: Any) -> dict[str, Any]:
         raise ModelFormatError(
             f"'version' must be at most {VERSION} for this version of privatree. Upgrade privatree."
         )
-    fields = stated_object("private scores", written, _KEYS)
+    keys = _KEYS
+    if "is_rounded" in written:
+        keys = keys | {bool: (*keys[bool], "is_rounded")}
+    fields = stated_object("private scores", written, keys)
     for key in _KEYS[list]:
         if len(fields[key]) > MAX_ENTRIES:
             raise ModelFormatError(f"{key!r} must have at most {MAX_ENTRIES} entries.")
@@ -105,6 +109,7 @@ def scores_from_dict(written: Any) -> dict[str, Any]:
         "classes": classes,
         "confusion": _read_confusion(fields["confusion"], len(classes)),
         "calibration": tuple(_read_curve(entry, classes) for entry in fields["calibration"]),
+        "is_rounded": fields.get("is_rounded", False),
         "error_limit": _read_optional("error_limit", fields["error_limit"]),
         "target_limits": _read_limits(fields["target_limits"]),
         "spends": spends,
