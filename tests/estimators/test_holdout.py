@@ -31,6 +31,7 @@ from privatree.privacy.composition._bounded_range import certified_delta
 from privatree.report import html_report, model_card
 from privatree.robustness import accuracy_certificate
 from privatree.sources import ArrowSource
+from privatree.tables import TableStream
 
 NUMBERS = Schema(dict(list(SCHEMA.features.items())[1:]), target=Target(0, 100))
 LEARNERS = {
@@ -291,14 +292,22 @@ def test_another_key_each_time(monkeypatch):
     assert {len(key) for key in (first, second)} == {4}
 
 
-def test_nobody_keeps_the_key(monkeypatch):
+@pytest.mark.parametrize("in_memory", [True, False, None])
+def test_nobody_keeps_the_key(monkeypatch, in_memory):
+    frame, labels = records()
+    given = (frame, labels)
+    if in_memory is not None:
+        given = (ArrowSource(frame.assign(target=labels), "target", in_memory=in_memory),)
     keys = []
     real = Dealing.draw.__func__
     monkeypatch.setattr(
         Dealing, "draw", classmethod(lambda *given: keys.append(real(*given)) or keys[-1])
     )
-    fitted = model().fit(*records(), holdout=0.2)
-    kept = pickle.dumps(fitted)
+    fitted = model(schema=SCHEMA.with_target("target")).fit(*given, holdout=0.2)
+    fields = [] if in_memory is None else [
+        value for value in vars(given[0]).values() if not callable(value)
+    ]  # fmt: skip
+    kept = pickle.dumps([fitted, *(value for value in fields if type(value) is not TableStream)])
     for word in keys[0].key:
         assert str(word) not in fitted.model_.to_json()
         assert word.to_bytes(8, "little") not in kept

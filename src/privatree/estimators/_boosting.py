@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +19,7 @@ from privatree.errors import ParameterError
 from privatree.estimators._base import OpenRecords
 from privatree.estimators._notes import signal_notes
 from privatree.estimators._training import PrivateTraining, Training
-from privatree.estimators.holdout import HeldOut, stated_with_scores
+from privatree.estimators.holdout import HeldOut, dealt_records, stated_with_scores
 from privatree.evaluation import PrivateScores
 from privatree.learners.boosting import Boosting, BoostPlan, boost
 from privatree.model.ensemble import Ensemble
@@ -71,10 +70,8 @@ class EnsembleTraining(PrivateTraining):
         directions = _directions(self.monotonic_cst, schema)
         n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         cells = FineCells.from_schema(schema, int(n_bins), MAX_LEVELS)
-        if held_out is not None:
-            source.dealing = held_out.deal(schema, randomness)
-        records, n_rows = source.counts(cells.binner())
-        with closing(source):
+        with dealt_records(source, schema, held_out, randomness):
+            records, n_rows = source.counts(cells.binner())
             plan = self._training_plan(make_plan(cells, n_rows), records.full_weight, held_out)
 
             def train(training: Training) -> Ensemble:

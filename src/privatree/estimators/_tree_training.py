@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,7 +14,7 @@ from privatree.errors import ParameterError
 from privatree.estimators._base import MAX_DEPTH, OpenRecords
 from privatree.estimators._notes import signal_notes, tree_notes
 from privatree.estimators._training import PrivateTraining, Training
-from privatree.estimators.holdout import HeldOut, stated_with_scores
+from privatree.estimators.holdout import HeldOut, dealt_records, stated_with_scores
 from privatree.evaluation import PrivateScores
 from privatree.learners.tree import FREE_DEPTH, MAX_TABLE, RecordPlan, simplify_tree
 from privatree.model import MAX_MASK, Tree
@@ -60,10 +59,8 @@ class TreeTraining(PrivateTraining):
         cells = self._fine_cells(schema)
         self._check_categories(schema)
         _check_table_size(make_plan(cells, 0))  # the number of rows does not matter here
-        if held_out is not None:
-            source.dealing = held_out.deal(schema, randomness)
-        records, n_rows = source.counts(cells.binner())
-        with closing(source):
+        with dealt_records(source, schema, held_out, randomness):
+            records, n_rows = source.counts(cells.binner())
             plan = self._training_plan(make_plan(cells, n_rows), records.full_weight, held_out)
             drawn, training = self._train(
                 lambda training: grow(Counted(records, cells), plan, training),

@@ -267,8 +267,11 @@ class Source(Records):
                 exact_rows += rows
             advance(rows)
 
-        with show_pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
-            found = self._make_pass(query, count_rows)
+        try:
+            with show_pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
+                found = self._make_pass(query, count_rows)
+        finally:
+            self._part = None  # it has the key of the dealing
         self._exact_rows = exact_rows or None
         return found
 

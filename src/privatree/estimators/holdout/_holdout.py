@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, Self, TypeVar
@@ -78,10 +80,6 @@ class HeldOut:
         check_epsilon(score_epsilon, "score_epsilon")
         return cls(Fraction(float(holdout)), score_epsilon)
 
-    def deal(self, schema: Schema, randomness: Randomness) -> Dealing:
-        """Return the rule that deals the records, with a fresh key."""
-        return Dealing.draw(schema, self.share, randomness)
-
     def training_plan(self, plan: AnyPlan) -> AnyPlan:
         """Return the plan for the training part.
 
@@ -131,6 +129,23 @@ class HeldOut:
                 seeded=randomness.seeded,
                 **words,
             )
+
+
+@contextmanager
+def dealt_records(
+    records: Records, schema: Schema, held_out: HeldOut | None, randomness: Randomness
+) -> Iterator[None]:
+    """Deal the records, if a part is held out, under a fresh key that is forgotten at the end.
+
+    Then they are closed, also after an error.
+    """
+    if held_out is not None:
+        records.dealing = Dealing.draw(schema, held_out.share, randomness)
+    try:
+        yield
+    finally:
+        records.dealing = None
+        records.close()
 
 
 def stated_with_scores(

@@ -129,8 +129,9 @@ class SparkSource(ClusterSource):
         self.ignored = tuple(unused)
 
     def close(self) -> None:
-        """Let the executors forget the totals of the units."""
+        """Let the executors forget the totals of the units, and how rows were dealt."""
         totals, self._totals = self._totals, None
+        self._selected = self._rows
         if totals is not None:
             with suppress(Exception):  # a session that was stopped has forgotten them
                 totals.unpersist()
@@ -180,6 +181,10 @@ class SparkFileSource(ClusterSource):
     def _find_columns(self, schema: Schema) -> None:
         self._files.open(schema)
         self.ignored, self.assumptions = self._files.ignored, self._files.assumptions
+        self._copies = None
+
+    def close(self) -> None:
+        """Forget which rows several files have."""
         self._copies = None
 
     def _make_weigher(self, schema: Schema) -> Weighing:
