@@ -37,7 +37,9 @@ from privatree.errors import BudgetExceededError  # noqa: E402
 EXACT = ("loss", "stage", "decision", "ledger")
 NETS_OF_UNITS = ("unit loss", "weights")
 NETS_OF_ENSEMBLES = ("round", "ensemble loss", "ensemble delta", "ensemble ledger")
-OTHER_NETS = ("files", "composition", "score loss", *NETS_OF_UNITS, *NETS_OF_ENSEMBLES)
+OTHER_NETS = (
+    "files", "composition", "score loss", "holdout loss", *NETS_OF_UNITS, *NETS_OF_ENSEMBLES
+)  # fmt: skip
 NETS = {name: net for name, net in ALL_NETS.items() if name not in OTHER_NETS}
 """The nets whose input is records."""
 NOTHING = Mutant("nothing", lambda patch: None, ())

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 
@@ -20,7 +21,7 @@ def saved(tmp_path):
 
 
 @pytest.mark.slow
-def test_demo_shows_tree_statement_and_accuracies(monkeypatch, capsys, tmp_path):
+def test_demo_shows_tree_statement_and_scores(monkeypatch, capsys, tmp_path):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "demo.json"
     assert run(monkeypatch, "demo", "--epsilon", "1", "-o", path) == 0
@@ -29,17 +30,20 @@ def test_demo_shows_tree_statement_and_accuracies(monkeypatch, capsys, tmp_path)
     assert "Privacy statement of PrivaTreeClassifier" in printed.out
     assert "epsilon for a whole record  1\n" in printed.out
     assert "no guarantee" not in printed.out
-    accuracies = [
-        float(line.split()[-1])
-        for line in printed.out.splitlines()
-        if line.startswith(("  this tree", "  without privacy", "  most frequent"))
+    private = re.search(r"^  accuracy +([\d.]+)%  +[\d.]+% to [\d.]+%$", printed.out, re.MULTILINE)
+    assert 80 < float(private[1]) < 88
+    plain = re.findall(r"^  (.+?)  +accuracy ([\d.]+)%, AUC ([\d.]+)$", printed.out, re.MULTILINE)
+    assert [name for name, *_ in plain] == [
+        "a tree without privacy",
+        "always the most frequent class",
     ]
-    assert len(accuracies) == 3
-    assert 0.82 < accuracies[0] < 0.87
-    assert accuracies[1] == pytest.approx(0.84, abs=0.02)
-    assert accuracies[2] == pytest.approx(0.752, abs=0.002)
+    assert float(plain[0][1]) == pytest.approx(84, abs=2)
+    assert (plain[1][1], plain[1][2]) == ("75.2", "0.500")
+    assert "(exact figures: not private)\n  a tree" in printed.out
     assert printed.err == ""
-    assert privatree.load(path).privacy_.epsilon == 1
+    saved = privatree.load(path)
+    assert saved.privacy_.epsilon == 1
+    assert f"\n{saved.scores_}\n" in printed.out
     assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
 
 

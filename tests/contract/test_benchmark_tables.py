@@ -41,8 +41,9 @@ def test_another_figure_is_another_page(path, tmp_path):
         (tmp_path / other.name).write_bytes(other.read_bytes())
     result = json.loads(path.read_text(encoding="utf-8"))
     row = result["figures"][0]
-    name = next(key for key in ("accuracy", "persons", "right", "r2", "fit_seconds", "seconds",
-                                "ratio", "pass_seconds", "lost", "width") if key in row)  # fmt: skip
+    keys = ("accuracy", "persons", "right", "r2", "fit_seconds", "seconds", "ratio",
+            "pass_seconds", "lost", "width")  # fmt: skip
+    name = next(key for key in keys if key in row)
     row[name] = [7.0] if name == "pass_seconds" else row[name] + 1000
     (tmp_path / path.name).write_text(json.dumps(result), encoding="utf-8")
     pages = [page.read_text(encoding="utf-8") for page in TABLES.PAGES]

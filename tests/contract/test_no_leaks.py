@@ -276,7 +276,7 @@ def test_a_model_keeps_what_is_released_and_nothing_else(records: Any, name: str
         warnings.simplefilter("ignore")
         model.fit(records.frame, records.labels)
     assert set(vars(model)) - set(model.get_params()) - {"classes_"} == {
-        "feature_names_in_", "model_", "n_features_in_", "privacy_", "schema_",
+        "feature_names_in_", "model_", "n_features_in_", "privacy_", "schema_", "scores_",
         "ensemble_" if "ensemble" in name else "tree_",
     }  # fmt: skip
     assert hasattr(model, "classes_") is not is_regressor(model)
@@ -332,11 +332,12 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 
 OF_CLASSES = f"--target outcome --schema schema.toml --probability-share {FEW}"
 OF_NUMBERS = "--target cost --schema costs.toml"
+HELD_OUT = f"{OF_CLASSES} --holdout 30%"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", ["data.csv", "data.parquet", "data.parquet --engine stream"])
-@pytest.mark.parametrize("options", [OF_CLASSES, OF_NUMBERS])
+@pytest.mark.parametrize("options", [OF_CLASSES, OF_NUMBERS, HELD_OUT])
 def test_nothing_of_the_records_is_printed_or_saved(
     private_records: Any,
     records_with_costs: Any,
@@ -346,7 +347,7 @@ def test_nothing_of_the_records_is_printed_or_saved(
     data: str,
     options: str,
 ) -> None:
-    records = private_records if options == OF_CLASSES else records_with_costs
+    records = records_with_costs if options == OF_NUMBERS else private_records
     call = ["fit", *data.split(), *options.split(), "--epsilon", "2"]
     assert run(monkeypatch, *call, "--seed", "0", "-o", "model.json") == 0
     monkeypatch.chdir(folder)

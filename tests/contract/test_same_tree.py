@@ -127,6 +127,16 @@ def places(frame, labels, folder, *, beside=(), weight=None):
     )
 
 
+class FitWith:
+    """A learner whose ``fit`` holds a part of the records out."""
+
+    def __init__(self, learner, holdout):
+        self.learner, self.holdout = learner, holdout
+
+    def fit(self, *records, **beside):
+        return self.learner.fit(*records, **beside, holdout=self.holdout)
+
+
 def model_of(learner, records, **beside):
     """The model; `beside` are units and weights of records that are not in a source."""
     with warnings.catch_warnings():
@@ -183,7 +193,35 @@ def test_the_same_regression_tree_from_everywhere(
     check_the_same_with_units(tmp_path, learner, frame, targets, seed, has_units, has_weights)
 
 
-def check_the_same_with_units(folder, learner, frame, labels, seed, has_units, has_weights):
+@pytest.mark.slow
+@settings(
+    max_examples=8,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    st.one_of(WEIGHED, REGRESSORS),
+    st.integers(1, 60),
+    st.integers(0, 2**32),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([0.2, 0.5]),
+)
+def test_the_same_parts_model_and_scores_from_everywhere(
+    tmp_path, learner, n, seed, has_units, has_weights, share
+):
+    """With copies of every record, which are dealt by themselves."""
+    is_number = isinstance(learner, PrivaTreeRegressor | PrivaBoostRegressor)
+    frame, labels = some_numbers(n, seed) if is_number else some_records(n, 2, seed)
+    learner.set_params(schema=number_schema() if is_number else schema_of(2).with_target("target"))
+    frame, labels = (pd.concat([part] * 3, ignore_index=True) for part in (frame, labels))
+    check_the_same_with_units(
+        tmp_path, learner, frame, labels, seed, has_units, has_weights, holdout=share
+    )
+
+
+def check_the_same_with_units(
+    folder, learner, frame, labels, seed, has_units, has_weights, holdout=None
+):
     rng = np.random.default_rng(seed)
     n = len(frame)
     ids = np.array(["a", " a", "b", "B", "7", "7 ", "NA", "", None], dtype=object)
@@ -197,7 +235,9 @@ def check_the_same_with_units(folder, learner, frame, labels, seed, has_units, h
         "units": units if has_units else None,
         "sample_weight": weights if has_weights else None,
     }
+    learner = FitWith(learner, holdout)
     expected = model_of(learner, records, **aside)
+    assert ("scores" in expected) == (holdout is not None)
     assert expected["privacy"].get("unit") == ("who" if has_units else None)
     for place, records in others:
         found = model_of(learner, records, **aside)

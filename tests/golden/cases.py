@@ -98,6 +98,15 @@ def model_of_hours(learner: str) -> Any:
     return found.model_.to_dict()
 
 
+def model_with_scores(learner: str) -> Any:
+    """The file of a model that was scored with a held-out part."""
+    frame, labels, schema = records("vote")
+    found = LEARNERS[learner](schema=schema, random_state=7).fit(
+        frame, labels, holdout=0.3, score_epsilon=0.5
+    )
+    return found.model_.to_dict() | {"schema": "as in the default model"}
+
+
 def statement(learner: str) -> str:
     """What is guaranteed, as a person reads it."""
     return str(trained(learner, "vote").privacy_)
@@ -223,6 +232,10 @@ CASES: dict[str, Callable[[], Any]] = {
     **{
         f"statement-{learner}.txt": lambda learner=learner: statement(learner)
         for learner in LEARNERS
+    },
+    **{
+        f"model-{learner}-held-out-vote.json": lambda learner=learner: model_with_scores(learner)
+        for learner in ("default", "privaboost", "replaced")
     },
     "accuracy-certificate.json": accuracy_certificate,
     "attack-success-certificate.json": attack_success_certificate,

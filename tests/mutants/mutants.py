@@ -17,6 +17,7 @@ import pytest
 import wrong_code
 import wrong_composition
 import wrong_ensembles
+import wrong_holdout
 import wrong_reading
 import wrong_regression
 import wrong_scores
@@ -476,6 +477,37 @@ REGRESSION_MUTANTS: dict[str, Mutant] = {
         "the codes divide the range from the smallest to the largest target",
         wrong_regression.target_coded_by_the_data,
         (Catch("target codes", "targets that are added at the end", 1.5, WHOLE),),
+    ),
+}
+
+BOTH_PARTS = "more than the larger epsilon"
+
+HOLDOUT_MUTANTS: dict[str, Mutant] = {
+    "dealt by position": Mutant(
+        "every second record is held out, so one more record on top moves all others",
+        wrong_holdout.dealt_by_position,
+        (Catch("holdout loss", "equal epsilons", 2.5, BOTH_PARTS),),
+    ),
+    "dealt in fixed sizes": Mutant(
+        "half of the records are held out, so one more record can move another",
+        wrong_holdout.dealt_in_fixed_sizes,
+        (Catch("holdout loss", "equal epsilons", 1.5, BOTH_PARTS),),
+    ),
+    "held out and trained on": Mutant(
+        "the model is trained on all records, also on those that are held out",
+        wrong_holdout.held_out_and_trained_on,
+        (
+            Catch("holdout loss", "equal epsilons", 1.5, BOTH_PARTS),
+            Catch("holdout loss", "a record replaced", 1.3, BOTH_PARTS),
+        ),
+    ),
+    "trained on and scored": Mutant(
+        "the model is scored with all records, also with those that it was trained on",
+        wrong_holdout.trained_on_and_scored,
+        (
+            Catch("holdout loss", "equal epsilons", 1.3, BOTH_PARTS),
+            Catch("holdout loss", "a record replaced", 1.2, BOTH_PARTS),
+        ),
     ),
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import composition_nets
 import ensemble_nets
 import exact_nets
+import holdout_nets
 import regression_nets
 import running_nets
 import score_nets
@@ -31,6 +32,7 @@ NETS: dict[str, Callable[..., Report]] = {
     "ensemble ledger": ensemble_nets.ensemble_ledger,
     "regression loss": regression_nets.regression_loss,
     "target codes": regression_nets.target_codes,
+    "holdout loss": holdout_nets.holdout_loss,
     "score loss": score_nets.score_loss,
 }
 
@@ -52,5 +54,6 @@ CASES: dict[str, Iterable[str]] = {
     "ensemble ledger": ensemble_nets.ACCOUNTS,
     "regression loss": regression_nets.REGRESSIONS,
     "target codes": regression_nets.RAW,
+    "holdout loss": holdout_nets.HOLDOUTS,
     "score loss": score_nets.SCORES,
 }

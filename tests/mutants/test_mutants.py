@@ -29,6 +29,7 @@ from wrong_weights import more_records_are_counted_than_weighed
 from mutants import (
     COMPOSITION_MUTANTS,
     ENSEMBLE_MUTANTS,
+    HOLDOUT_MUTANTS,
     MUTANTS,
     READING_MUTANTS,
     REGRESSION_MUTANTS,
@@ -125,6 +126,13 @@ FIVE_OF_REGRESSION = [
     "target coded by the data",
 ]
 
+FOUR_OF_HOLDOUTS = [
+    "dealt by position",
+    "dealt in fixed sizes",
+    "held out and trained on",
+    "trained on and scored",
+]
+
 SIX_OF_SCORES = [
     "noise on rates",
     "noise of half the scale",
@@ -141,6 +149,7 @@ EVERY = {
     **COMPOSITION_MUTANTS,
     **ENSEMBLE_MUTANTS,
     **REGRESSION_MUTANTS,
+    **HOLDOUT_MUTANTS,
     **SCORE_MUTANTS,
 }
 
@@ -190,6 +199,7 @@ def test_all_are_there_and_each_names_a_net_and_its_case():
     assert list(COMPOSITION_MUTANTS) == SIX_OF_COMPOSITIONS
     assert list(ENSEMBLE_MUTANTS) == SEVENTEEN_OF_ENSEMBLES
     assert list(REGRESSION_MUTANTS) == FIVE_OF_REGRESSION
+    assert list(HOLDOUT_MUTANTS) == FOUR_OF_HOLDOUTS
     assert list(SCORE_MUTANTS) == SIX_OF_SCORES
     for mutant in EVERY.values():
         assert mutant.wrong
@@ -227,6 +237,7 @@ HARMLESS = Mutant("nothing", lambda patch: None, ())
             "composition",
             "regression loss",
             "target codes",
+            "holdout loss",
             "score loss",
         )
         for case in CASES[net]

@@ -9,7 +9,7 @@ from mixed_records import schema_of, some_records
 
 from privatree.counting import Binner, Candidates
 from privatree.errors import ParameterError
-from privatree.sources._source import round_pass_progress, show_pass_progress
+from privatree.sources._pass_progress import round_pass_progress, show_pass_progress
 from privatree.tables import open_labels
 
 

@@ -12,6 +12,7 @@
     _model_options.py     the option --model, and options of trees or ensembles alone
     _number_options.py    options of models of a number alone
     _weight_options.py    options about units and weights
+    _holdout_options.py   options of fit that hold records out, for private scores
     _held_out.py          records that certify holds out for the test
     _engines.py           the option --engine
 """

@@ -108,7 +108,7 @@ def print_json(document: Any, **options: Any) -> None:
 
 
 def model_text(model: Any, path: Path) -> str:
-    """Return what a model is about, if it says so, its tree or ensemble, and its statement.
+    """Return what a model is about, if it says so, itself, its statement and its scores.
 
     An ensemble is shown by its strongest terms, and `path` is the file with all of it.
     """
@@ -120,7 +120,8 @@ def model_text(model: Any, path: Path) -> str:
         parts.append(export_text(model))
     else:
         parts.append(ensemble_overview(model, path))
-    return "\n\n".join([*parts, str(model.privacy_)])
+    scores = [] if model.scores_ is None else [str(model.scores_)]
+    return "\n\n".join([*parts, str(model.privacy_), *scores])
 
 
 def ensemble_overview(model: Any, path: Path | None = None) -> str:

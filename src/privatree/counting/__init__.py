@@ -13,6 +13,7 @@
     _target_queries.py  what one pass can answer about numeric targets
     _passes.py          a learner's counts from passes over a source
     _table_parts.py     counts that do not fit in memory at once
+    dealing/            records of a training and of a held-out part
     sums/               signed sums of records, for ensembles
     _weights.py         weights of records, so that a unit weighs at most as much as one record
 """

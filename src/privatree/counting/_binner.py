@@ -22,10 +22,10 @@ from privatree.tables import (
     Column,
     NumberColumn,
     ValueColumn,
+    batch_label_codes,
     category_code_dtype,
     column_to_codes,
     column_to_numbers,
-    label_codes,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Binner:
         Labels are positions in the classes, or classes or codes of the numeric target; those of
         rows that do not count mean nothing. Without a weigher, there are no weights.
         """
-        labels = label_codes(batch.labels.read(), self.schema)
+        labels = batch_label_codes(batch, self.schema)
         weights = None if weigher is None else weigher.weigh(batch, labels)
         counted = labels >= 0 if weights is None else weights > 0
         if self.merged is not None:

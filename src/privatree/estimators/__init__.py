@@ -13,6 +13,7 @@
     _charges.py         charges of a training to a budget, in one step or in two
     _notes.py           notes of the statement that follow from released values
     _schema_checks.py   checks of the schema, of epsilon, and of the interval of a target
+    holdout/            a held-out part inside fit, and private scores from it
     _base.py            base classes of all estimators: records, predictions, release
 """
 

@@ -168,6 +168,7 @@ class RecordEstimator(FittedModelMixin, BaseEstimator):  # type: ignore[misc]
         """Keep what is published, and nothing else."""
         self.model_ = model
         self.schema_, self.privacy_ = model.schema_, model.privacy_
+        self.scores_ = model.scores_
 
     def _ask_model(self, method: str, X: Any) -> Any:
         """Open and check the input of a prediction, and call a method of the model with it."""

@@ -19,6 +19,8 @@ from privatree.errors import ParameterError
 from privatree.estimators._base import OpenRecords
 from privatree.estimators._notes import signal_notes
 from privatree.estimators._training import PrivateTraining, Training
+from privatree.estimators.holdout import HeldOut, dealt_records, stated_with_scores
+from privatree.evaluation import PrivateScores
 from privatree.learners.boosting import Boosting, BoostPlan, boost
 from privatree.model.ensemble import Ensemble
 from privatree.model.terms import Terms
@@ -57,8 +59,9 @@ class EnsembleTraining(PrivateTraining):
         make_plan: Callable[[FineCells, int], BoostPlan],
         make_learner: Callable[..., Boosting],
         randomness: Randomness,
-    ) -> tuple[Ensemble, PrivacyStatement]:
-        """Count, plan, charge, boost, and write the statement.
+        held_out: HeldOut | None,
+    ) -> tuple[Ensemble, PrivacyStatement, PrivateScores | None]:
+        """Count, plan, charge, boost, score, and write the statement.
 
         `make_plan` gets the codes of the features, and the number of rows, which it uses only where
         it is public.
@@ -67,29 +70,30 @@ class EnsembleTraining(PrivateTraining):
         directions = _directions(self.monotonic_cst, schema)
         n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins
         cells = FineCells.from_schema(schema, int(n_bins), MAX_LEVELS)
-        records, n_rows = source.counts(cells.binner())
-        plan = make_plan(cells, n_rows)
-        self._check_noise(plan, records.full_weight)
+        with dealt_records(source, schema, held_out, randomness):
+            records, n_rows = source.counts(cells.binner())
+            plan = self._training_plan(make_plan(cells, n_rows), records.full_weight, held_out)
 
-        def train(training: Training) -> Ensemble:
-            shown = False if isinstance(source, Source) else None  # a source shows its passes
-            with passing_bar("Rounds", shown) as show:
-                return boost(
-                    records,
-                    cells,
-                    plan,
-                    schema,
-                    training.ledger,
-                    directions,
-                    training.after_size,
-                    training.counted,
-                    show,
-                    make_learner,
-                )
+            def train(training: Training) -> Ensemble:
+                shown = False if isinstance(source, Source) else None  # a source shows its passes
+                with passing_bar("Rounds", shown) as show:
+                    return boost(
+                        records,
+                        cells,
+                        plan,
+                        schema,
+                        training.ledger,
+                        directions,
+                        training.after_size,
+                        training.counted,
+                        show,
+                        make_learner,
+                    )
 
-        ensemble, training = self._train(
-            train, source, records, plan, randomness, unit, delta=plan.delta
-        )
+            ensemble, training = self._train(
+                train, records, plan, randomness, unit, delta=plan.delta, held_out=held_out
+            )
+            scores = self._released_scores(ensemble, source, randomness, unit, held_out)
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
         notes += signal_notes(schema, plan.planning_size(training.noisy_size), plan.epsilon)
         privacy = self._make_statement(schema, training, notes, has_weights)
@@ -99,7 +103,7 @@ class EnsembleTraining(PrivateTraining):
             composition=training.ledger.composition,
             schedule=plan.schedule(),
         )
-        return ensemble, privacy
+        return ensemble, stated_with_scores(privacy, held_out, scores), scores
 
     def terms(self, *, max_pairs: int | None = None) -> Terms:
         """Return the ensemble as a sum of functions of few features; see `EnsembleModel.terms`."""

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 from privatree.errors import BudgetExceededError
+from privatree.estimators.holdout import HeldOut
 from privatree.privacy import UnitWords, decimal_fraction, delta_fraction, format_epsilon
 
 
@@ -27,7 +28,8 @@ class Charges:
 
     `unit` is the name of the unit that the training protects, None for single records. `delta`
     belongs to what is drawn after the number of records, which is drawn with epsilon alone.
-    `learner` and `drawn` are what charges and messages call the learner and what it trains.
+    `learner` and `drawn` are what charges and messages call the learner and what it trains. With a
+    held-out part, the larger epsilon of the model and of its scores is charged.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Charges:
         *,
         learner: str = "PrivaTreeClassifier",
         drawn: str = "tree",
+        held_out: HeldOut | None = None,
     ) -> None:
         self._budget, self._learner, self._drawn = budget, learner, drawn
         self._kind: dict[str, Any] = {"neighbours": neighbours, "unit": unit}
@@ -49,6 +52,12 @@ class Charges:
         self._epsilon = decimal_fraction("epsilon", epsilon)
         self._delta = delta_fraction("delta", delta)
         self._first = self._epsilon * plan.size_epsilon / plan.epsilon
+        self._held_out = held_out
+        if held_out is not None:
+            self._epsilon = max(
+                self._epsilon, decimal_fraction("score_epsilon", held_out.score_epsilon)
+            )
+            self._drawn = f"{drawn} with its scores"
         self._rest = self._epsilon - self._first
 
     def charge_first(self) -> None:
@@ -87,8 +96,12 @@ class Charges:
         """Say what a training that stopped has cost, and why it may have stopped."""
         first, rest = format_epsilon(self._first, up=True), format_epsilon(self._rest, up=False)
         charged = " and charged to the budget" if self._budget is not None else ""
+        part = ""
+        if self._held_out is not None:
+            share = format_epsilon(100 * self._held_out.share, up=False)
+            part = f"This number is that of the training part, without the {share}% held out. "
         return (
-            "Usual causes are the wrong target, a misspelt class, an empty file and a wrong path. "
-            f"Training stopped: epsilon {first} was spent on this number{charged}, the other "
+            f"{part}Usual causes are the wrong target, a misspelt class, an empty file and a wrong "
+            f"path. Training stopped: epsilon {first} was spent on this number{charged}, the other "
             f"{rest} was not{', nor was delta' if self._delta else ''}."
         )

@@ -11,6 +11,7 @@ from privatree.counting import FineCells
 from privatree.estimators._base import RecordClassifier
 from privatree.estimators._boosting import EnsembleTraining
 from privatree.estimators._class_weights import class_factors_of
+from privatree.estimators.holdout import HeldOut
 from privatree.learners.boosting import Boosting, BoostPlan
 from privatree.model import EnsembleModel
 from privatree.privacy import Randomness
@@ -92,6 +93,8 @@ class PrivaBoostClassifier(EnsembleTraining, RecordClassifier):
         The schema that the ensemble was trained with.
     classes_ : ndarray
         The labels.
+    scores_ : PrivateScores or None
+        Private scores of the held-out part; None without ``holdout``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -151,7 +154,16 @@ class PrivaBoostClassifier(EnsembleTraining, RecordClassifier):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, units: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        units: Any = None,
+        holdout: float | None = None,
+        score_epsilon: float | None = None,
+    ) -> Self:
         """Train on records and their labels.
 
         Parameters
@@ -173,6 +185,13 @@ class PrivaBoostClassifier(EnsembleTraining, RecordClassifier):
             Whole number or text that says who each row is about, such as a patient's id. By
             default, it is the column of X that the schema names as its unit, if it has one.
             Records without an id are left out. Each unit weighs as much as one record.
+        holdout : float, optional
+            Probability of each record, or unit, to be held out: the model is trained on the others,
+            and ``scores_`` say how good it is, from the held-out part. Each record is dealt by
+            itself, so model and scores together cost the larger of their epsilons. By default, the
+            model is trained on all records, and there are no scores.
+        score_epsilon : float, optional
+            Epsilon of ``scores_``. By default, it is that of the model.
 
         Returns
         -------
@@ -192,6 +211,7 @@ class PrivaBoostClassifier(EnsembleTraining, RecordClassifier):
             If the budget does not cover epsilon and delta. Then nothing was drawn.
         """
         self.check_parameters()
+        held_out = HeldOut.from_parameters(holdout, score_epsilon, self.epsilon)
         randomness = Randomness.from_random_state(self.random_state)
         opened = self._open_records(
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
@@ -207,8 +227,10 @@ class PrivaBoostClassifier(EnsembleTraining, RecordClassifier):
                 balances_classes=isinstance(self.class_weight, str),
             )
 
-        ensemble, privacy = self._train_ensemble(opened, make_plan, Boosting, randomness)
-        self._keep_model(EnsembleModel(schema_=schema, ensemble_=ensemble, privacy_=privacy))
+        ensemble, privacy, scores = self._train_ensemble(
+            opened, make_plan, Boosting, randomness, held_out
+        )
+        self._keep_model(EnsembleModel(schema, ensemble, privacy, scores))
         self.ensemble_ = ensemble
         return self
 

@@ -11,6 +11,7 @@ from privatree.estimators._base import RecordRegressor
 from privatree.estimators._boosting import EnsembleTraining
 from privatree.estimators._notes import DECLARED_INTERVAL
 from privatree.estimators._schema_checks import check_interval, declared_interval
+from privatree.estimators.holdout import HeldOut
 from privatree.learners.boosting import NumberBoosting, NumberPlan
 from privatree.model import RegressionEnsembleModel
 from privatree.privacy import Randomness
@@ -87,6 +88,8 @@ class PrivaBoostRegressor(EnsembleTraining, RecordRegressor):
         Epsilon and delta, the assumptions about what is public, and every spend.
     schema_ : Schema
         The schema that the ensemble was trained with.
+    scores_ : PrivateScores or None
+        Private scores of the held-out part; None without ``holdout``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -145,7 +148,16 @@ class PrivaBoostRegressor(EnsembleTraining, RecordRegressor):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, units: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        units: Any = None,
+        holdout: float | None = None,
+        score_epsilon: float | None = None,
+    ) -> Self:
         """Train on records and their targets.
 
         Parameters
@@ -166,6 +178,13 @@ class PrivaBoostRegressor(EnsembleTraining, RecordRegressor):
             Whole number or text that says who each row is about, such as a patient's id. By
             default, it is the column of X that the schema names as its unit, if it has one.
             Records without an id are left out. Each unit weighs as much as one record.
+        holdout : float, optional
+            Probability of each record, or unit, to be held out: the model is trained on the others,
+            and ``scores_`` say how good it is, from the held-out part. Each record is dealt by
+            itself, so model and scores together cost the larger of their epsilons. By default, the
+            model is trained on all records, and there are no scores.
+        score_epsilon : float, optional
+            Epsilon of ``scores_``. By default, it is that of the model.
 
         Returns
         -------
@@ -185,6 +204,7 @@ class PrivaBoostRegressor(EnsembleTraining, RecordRegressor):
             If the budget does not cover epsilon and delta. Then nothing was drawn.
         """
         self.check_parameters()
+        held_out = HeldOut.from_parameters(holdout, score_epsilon, self.epsilon)
         randomness = Randomness.from_random_state(self.random_state)
         opened = self._open_records(
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
@@ -197,12 +217,12 @@ class PrivaBoostRegressor(EnsembleTraining, RecordRegressor):
             return NumberPlan(**shared, n_classes=0, draws_target_interval=interval is None)
 
         learner = partial(NumberBoosting, declared_interval=interval)
-        ensemble, privacy = self._train_ensemble(opened, make_plan, learner, randomness)
+        ensemble, privacy, scores = self._train_ensemble(
+            opened, make_plan, learner, randomness, held_out
+        )
         if interval is not None:
             privacy = replace(privacy, public=(*privacy.public, DECLARED_INTERVAL))
-        self._keep_model(
-            RegressionEnsembleModel(schema_=schema, ensemble_=ensemble, privacy_=privacy)
-        )
+        self._keep_model(RegressionEnsembleModel(schema, ensemble, privacy, scores))
         self.ensemble_ = ensemble
         return self
 

@@ -12,6 +12,7 @@ from privatree.estimators._base import TreeClassifier
 from privatree.estimators._class_weights import class_factors_of
 from privatree.estimators._training import Training
 from privatree.estimators._tree_training import Counted, TreeTraining
+from privatree.estimators.holdout import HeldOut
 from privatree.learners.tree import RecordPlan, grow_tree
 from privatree.model import Model, Tree
 from privatree.privacy import Randomness
@@ -98,6 +99,8 @@ class PrivaTreeClassifier(TreeTraining, TreeClassifier):
         The schema that the tree was trained with.
     classes_ : ndarray
         The labels.
+    scores_ : PrivateScores or None
+        Private scores of the held-out part; None without ``holdout``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -161,7 +164,16 @@ class PrivaTreeClassifier(TreeTraining, TreeClassifier):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, units: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        units: Any = None,
+        holdout: float | None = None,
+        score_epsilon: float | None = None,
+    ) -> Self:
         """Train on records and their labels.
 
         Parameters
@@ -185,6 +197,13 @@ class PrivaTreeClassifier(TreeTraining, TreeClassifier):
             default, it is the column of X that the schema names as its unit, if it has one.
             Records without an id are left out. Each unit weighs as much as one record, however many
             records it has.
+        holdout : float, optional
+            Probability of each record, or unit, to be held out: the model is trained on the others,
+            and ``scores_`` say how good it is, from the held-out part. Each record is dealt by
+            itself, so model and scores together cost the larger of their epsilons. By default, the
+            model is trained on all records, and there are no scores.
+        score_epsilon : float, optional
+            Epsilon of ``scores_``. By default, it is that of the model.
 
         Returns
         -------
@@ -204,6 +223,7 @@ class PrivaTreeClassifier(TreeTraining, TreeClassifier):
             If the budget does not cover epsilon. Then nothing was drawn.
         """
         self.check_parameters()
+        held_out = HeldOut.from_parameters(holdout, score_epsilon, self.epsilon)
         randomness = Randomness.from_random_state(self.random_state)
         opened = self._open_records(
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
@@ -216,10 +236,14 @@ class PrivaTreeClassifier(TreeTraining, TreeClassifier):
                 *counted, plan, schema, training.ledger, training.after_size, training.counted
             )
 
-        tree, privacy = self._train_tree(
-            opened, lambda cells, n_rows: self._make_plan(cells, factors, n_rows), grow, randomness
+        tree, privacy, scores = self._train_tree(
+            opened,
+            lambda cells, n_rows: self._make_plan(cells, factors, n_rows),
+            grow,
+            randomness,
+            held_out,
         )
-        return self._release_model(Model(schema_=schema, tree_=tree, privacy_=privacy))
+        return self._release_model(Model(schema, tree, privacy, scores))
 
     def _make_plan(
         self, cells: FineCells, class_factors: tuple[int, ...] | None, n_rows: int

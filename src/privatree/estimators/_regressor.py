@@ -12,6 +12,7 @@ from privatree.estimators._notes import DECLARED_INTERVAL
 from privatree.estimators._schema_checks import check_interval, declared_interval
 from privatree.estimators._training import Training
 from privatree.estimators._tree_training import Counted, TreeTraining
+from privatree.estimators.holdout import HeldOut
 from privatree.learners.regression import N_CLASSES, RegressionPlan, grow_regression_tree
 from privatree.model import RegressionModel, Tree
 from privatree.privacy import Randomness
@@ -89,6 +90,8 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
         Epsilon, the assumptions about what is public, every spend, and the schedule.
     schema_ : Schema
         The schema that the tree was trained with.
+    scores_ : PrivateScores or None
+        Private scores of the held-out part; None without ``holdout``.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -147,7 +150,16 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, units: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        units: Any = None,
+        holdout: float | None = None,
+        score_epsilon: float | None = None,
+    ) -> Self:
         """Train on records and their targets.
 
         Parameters
@@ -168,6 +180,13 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
             default, it is the column of X that the schema names as its unit, if it has one.
             Records without an id are left out. Each unit weighs as much as one record, however many
             records it has.
+        holdout : float, optional
+            Probability of each record, or unit, to be held out: the model is trained on the others,
+            and ``scores_`` say how good it is, from the held-out part. Each record is dealt by
+            itself, so model and scores together cost the larger of their epsilons. By default, the
+            model is trained on all records, and there are no scores.
+        score_epsilon : float, optional
+            Epsilon of ``scores_``. By default, it is that of the model.
 
         Returns
         -------
@@ -187,6 +206,7 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
             If the budget does not cover epsilon. Then nothing was drawn.
         """
         self.check_parameters()
+        held_out = HeldOut.from_parameters(holdout, score_epsilon, self.epsilon)
         randomness = Randomness.from_random_state(self.random_state)
         opened = self._open_records(
             X, y, sample_weight=sample_weight, units=units, max_weight=float(self.max_sample_weight)
@@ -203,10 +223,12 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
                 training.counted,
             )
 
-        tree, privacy = self._train_tree(opened, self._make_plan, grow, randomness)
+        tree, privacy, scores = self._train_tree(
+            opened, self._make_plan, grow, randomness, held_out
+        )
         if self.interval is not None:
             privacy = replace(privacy, public=(*privacy.public, DECLARED_INTERVAL))
-        return self._release_model(RegressionModel(schema_=schema, tree_=tree, privacy_=privacy))
+        return self._release_model(RegressionModel(schema, tree, privacy, scores))
 
     def _make_plan(self, cells: FineCells, n_rows: int) -> RegressionPlan:
         """Return the learner's public parameters. `n_rows` is used only where it is public."""

@@ -23,7 +23,11 @@ from privatree.estimators._notes import (
     weight_notes,
 )
 from privatree.estimators._schema_checks import schema_leaks
+from privatree.estimators.holdout import HeldOut
+from privatree.evaluation import PrivateScores
 from privatree.learners.first_steps import FULL_FACTOR, MAX_COUNT
+from privatree.model import Tree
+from privatree.model.ensemble import Ensemble
 from privatree.privacy import (
     Ledger,
     PrivacyStatement,
@@ -43,10 +47,14 @@ That is a sum of knots for 3% of epsilon, to which a unit of weight adds 2^10; n
 at least 2^-50."""
 
 Trained = TypeVar("Trained")
+AnyPlan = TypeVar("AnyPlan", bound="TrainingPlan")
 
 
 class TrainingPlan(Protocol):
     """What the plans of all learners have."""
+
+    @property
+    def dataset_size(self) -> int | None: ...
 
     @property
     def class_factors(self) -> tuple[int, ...] | None: ...
@@ -151,6 +159,29 @@ class PrivateTraining:
                 "budget",
             )
 
+    def _training_plan(self, plan: AnyPlan, full_weight: int, held_out: HeldOut | None) -> AnyPlan:
+        """Return the plan for the training part, and check it before anything is charged."""
+        if held_out is not None:
+            plan = held_out.training_plan(plan)
+            held_out.check_noise(full_weight)
+        self._check_noise(plan, full_weight)
+        return plan
+
+    def _released_scores(
+        self,
+        predictor: Tree | Ensemble,
+        source: Records,
+        randomness: Randomness,
+        unit: str | None,
+        held_out: HeldOut | None,
+    ) -> PrivateScores | None:
+        """Score what was trained with the held-out part, if there is one."""
+        if held_out is None:
+            return None
+        return held_out.release_scores(
+            predictor, source, randomness, unit=unit, neighbours=self.neighbours
+        )
+
     def _check_noise(self, plan: TrainingPlan, full_weight: int) -> None:
         """Check, before anything is charged, that noise can be drawn for so small an epsilon."""
         has_class_weights = plan.class_factors is not None or plan.balances_classes
@@ -165,17 +196,17 @@ class PrivateTraining:
     def _train(
         self,
         train: Callable[[Training], Trained],
-        source: Records,
         records: ClassCounts,
         plan: TrainingPlan,
         randomness: Randomness,
         unit: str | None,
         delta: Fraction = Fraction(0),
+        held_out: HeldOut | None = None,
     ) -> tuple[Trained, Training]:
-        """Charge the budget, and train. The source is closed at the end, also after an error."""
+        """Charge the budget, and train."""
         charges = Charges(
             self.budget, self.epsilon, self.neighbours, unit, plan, self._delta,
-            learner=self._learner, drawn=self._drawn,
+            learner=self._learner, drawn=self._drawn, held_out=held_out,
         )  # fmt: skip
         # Before the training, which changes the full weight if classes have weights.
         size_error = plan.size_error(records.full_weight) if plan.size_epsilon else None
@@ -191,8 +222,6 @@ class PrivateTraining:
             raise TooFewRecordsError(
                 f"{error} {charges.explain_stop()}", error.noisy_records, error.records_error
             ) from None
-        finally:
-            source.close()
 
     def _make_statement(
         self, schema: Schema, training: Training, notes: list[str], has_weights: bool

@@ -14,9 +14,11 @@ from privatree.errors import ParameterError
 from privatree.estimators._base import MAX_DEPTH, OpenRecords
 from privatree.estimators._notes import signal_notes, tree_notes
 from privatree.estimators._training import PrivateTraining, Training
+from privatree.estimators.holdout import HeldOut, dealt_records, stated_with_scores
+from privatree.evaluation import PrivateScores
 from privatree.learners.tree import FREE_DEPTH, MAX_TABLE, RecordPlan, simplify_tree
 from privatree.model import MAX_MASK, Tree
-from privatree.privacy import PrivacyStatement, Randomness, conservative_epsilon
+from privatree.privacy import PrivacyStatement, Randomness, Spend, conservative_epsilon
 from privatree.schema import Categorical, Schema
 
 AnyPlan = TypeVar("AnyPlan", bound=RecordPlan)
@@ -46,8 +48,9 @@ class TreeTraining(PrivateTraining):
         make_plan: Callable[[FineCells, int], AnyPlan],
         grow: Callable[[Counted, AnyPlan, Training], Tree],
         randomness: Randomness,
-    ) -> tuple[Tree, PrivacyStatement]:
-        """Count, plan, charge, grow, simplify, and write the statement.
+        held_out: HeldOut | None,
+    ) -> tuple[Tree, PrivacyStatement, PrivateScores | None]:
+        """Count, plan, charge, grow, simplify, score, and write the statement.
 
         `make_plan` gets the codes of the features, and the number of rows, which it uses only where
         it is public.
@@ -56,33 +59,42 @@ class TreeTraining(PrivateTraining):
         cells = self._fine_cells(schema)
         self._check_categories(schema)
         _check_table_size(make_plan(cells, 0))  # the number of rows does not matter here
-        records, n_rows = source.counts(cells.binner())
-        plan = make_plan(cells, n_rows)
-        self._check_noise(plan, records.full_weight)
-        drawn, training = self._train(
-            lambda training: grow(Counted(records, cells), plan, training),
-            source,
-            records,
-            plan,
-            randomness,
-            unit,
-        )
-        tree, spends = drawn, tuple(training.ledger.spends())
-        size = plan.planning_size(training.noisy_size)
-        leaf_epsilon = plan.leaf_count_epsilon(size)
-        if self.simplify:
-            tree, numbers = simplify_tree(drawn, leaf_epsilon, size)
-            spends = tuple(
-                spend if spend.node is None else replace(spend, node=numbers[spend.node])
-                for spend in spends
-                if spend.node is None or spend.node in numbers
+        with dealt_records(source, schema, held_out, randomness):
+            records, n_rows = source.counts(cells.binner())
+            plan = self._training_plan(make_plan(cells, n_rows), records.full_weight, held_out)
+            drawn, training = self._train(
+                lambda training: grow(Counted(records, cells), plan, training),
+                records,
+                plan,
+                randomness,
+                unit,
+                held_out=held_out,
             )
+            size = plan.planning_size(training.noisy_size)
+            tree, spends = self._simplified(drawn, plan, training, size)
+            scores = self._released_scores(tree, source, randomness, unit, held_out)
         notes = [f"The guarantee rests on this: {text}." for text in source.assumptions]
-        notes += tree_notes(drawn, tree, leaf_epsilon)
+        notes += tree_notes(drawn, tree, plan.leaf_count_epsilon(size))
         if plan.dataset_size is not None or training.noisy_size is not None:
             notes += signal_notes(schema, size, plan.epsilon)
         privacy = self._make_statement(schema, training, notes, has_weights)
-        return tree, replace(privacy, spends=spends, schedule=plan.schedule())
+        privacy = replace(privacy, spends=spends, schedule=plan.schedule())
+        return tree, stated_with_scores(privacy, held_out, scores), scores
+
+    def _simplified(
+        self, drawn: Tree, plan: RecordPlan, training: Training, size: int
+    ) -> tuple[Tree, tuple[Spend, ...]]:
+        """Return the tree that is released, and the spends on its nodes."""
+        spends = tuple(training.ledger.spends())
+        if not self.simplify:
+            return drawn, spends
+        tree, numbers = simplify_tree(drawn, plan.leaf_count_epsilon(size), size)
+        kept = (
+            spend if spend.node is None else replace(spend, node=numbers[spend.node])
+            for spend in spends
+            if spend.node is None or spend.node in numbers
+        )
+        return tree, tuple(kept)
 
     def _fine_cells(self, schema: Schema) -> FineCells:
         n_bins = default_n_bins(len(schema.features)) if self.n_bins == "auto" else self.n_bins

@@ -8,7 +8,7 @@ import numpy as np
 
 from privatree.counting import TablePartial, TableQuery, Weigher, full_weight_of
 from privatree.evaluation._plan import ScorePlan
-from privatree.tables import Batch, label_codes
+from privatree.tables import Batch, batch_label_codes
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ScorePartial(TablePartial["ScoreQuery"]):
 
     def add_batch(self, batch: Batch) -> None:
         query = self._query
-        labels = label_codes(batch.labels.read(), query.plan.schema)
+        labels = batch_label_codes(batch, query.plan.schema)
         if query.weigher is None:
             weights = (labels >= 0).astype(np.int32)
         else:

@@ -70,7 +70,7 @@ def budget_path_bars(tree: Tree, privacy: PrivacyStatement, max_spends: int) -> 
     if more:
         rest = sum(spend.epsilon for spend in more)
         bars.append(PathSpend(f"{len(more)} more spends", "", None, rest, len(more)))
-    left = privacy.epsilon - sum(bar.epsilon for bar in bars)
-    if math.isfinite(left) and left > _ROUNDING * privacy.epsilon:
+    left = privacy.model_epsilon - sum(bar.epsilon for bar in bars)
+    if math.isfinite(left) and left > _ROUNDING * privacy.model_epsilon:
         bars.append(PathSpend("not spent", "", None, left, 0))
     return bars

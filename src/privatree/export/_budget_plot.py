@@ -108,7 +108,7 @@ def _draw_budget_plot_bars(ax: Axes, bars: list[PathSpend], total: float) -> Non
 
 
 def _draw_budget_plot_lines(ax: Axes, privacy: PrivacyStatement, total: float) -> None:
-    limits = [("epsilon", privacy.epsilon, "-", "black")]
+    limits = [("epsilon", privacy.model_epsilon, "-", "black")]
     if privacy.claimed_epsilon is not None:
         limits.append(("claimed", privacy.claimed_epsilon, "--", VERMILION))
     drawn = [limit for limit in limits if math.isfinite(limit[1])]
@@ -151,7 +151,7 @@ def _budget_plot_title(privacy: PrivacyStatement) -> str:
     learner = shorten(privacy.learner, _MAX_NAME_LENGTH, placeholder=" …")
     if not math.isinf(privacy.epsilon):
         besides = f"\nbesides it, delta is {shown_amount(privacy.delta)}" if privacy.delta else ""
-        return f"{learner}: where epsilon {shown_amount(privacy.epsilon)} went{besides}"
+        return f"{learner}: where epsilon {shown_amount(privacy.model_epsilon)} went{besides}"
     leaks = shorten(
         ", ".join(leak.name for leak in privacy.leaks), _MAX_NAME_LENGTH, placeholder=" …"
     )

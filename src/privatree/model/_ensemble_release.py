@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError, ParameterError
 from privatree.model._outcomes import ClassPredictions, NumberPredictions
-from privatree.model._release import Predictor, Release
+from privatree.model._release import Predictor, Release, Scores
 from privatree.model.ensemble import Ensemble, ensemble_from_dict, ensemble_to_dict
 from privatree.model.terms import Terms, ensemble_terms
 from privatree.privacy import PrivacyStatement, check_spends_without_tree
@@ -29,6 +29,7 @@ class EnsembleRelease(Release):
     schema_: Schema
     ensemble_: Ensemble
     privacy_: PrivacyStatement
+    scores_: Scores | None = None
 
     def __post_init__(self) -> None:
         if self.ensemble_.schema != self.schema_:
@@ -45,9 +46,14 @@ class EnsembleRelease(Release):
 
     @classmethod
     def _from_parts(
-        cls, schema: Schema, predictor: Any, privacy: PrivacyStatement, version: int
+        cls,
+        schema: Schema,
+        predictor: Any,
+        privacy: PrivacyStatement,
+        scores: Scores | None,
+        version: int,
     ) -> Self:
-        return cls(schema, ensemble_from_dict(predictor, schema, version), privacy)
+        return cls(schema, ensemble_from_dict(predictor, schema, version), privacy, scores)
 
     def _describe(self) -> tuple[str, str]:
         return "an ensemble", f"{self.ensemble_.n_rounds} rounds"
@@ -114,8 +120,8 @@ class NumberEnsembleRelease(NumberPredictions, EnsembleRelease):
 
 
 def release_ensemble(
-    ensemble: Ensemble, privacy: PrivacyStatement
+    ensemble: Ensemble, privacy: PrivacyStatement, scores: Scores | None = None
 ) -> ClassEnsembleRelease | NumberEnsembleRelease:
     """Return the release of an ensemble, by what it predicts."""
     kind = ClassEnsembleRelease if ensemble.schema.target is None else NumberEnsembleRelease
-    return kind(ensemble.schema, ensemble, privacy)
+    return kind(ensemble.schema, ensemble, privacy, scores)

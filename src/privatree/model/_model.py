@@ -160,6 +160,8 @@ class Model(ClassTreeRelease, _TreeModel, ReleasedClassifier):
         The tree, which must have the same schema.
     privacy_ : PrivacyStatement
         The guarantee, its assumptions, and every spend.
+    scores_ : PrivateScores, optional
+        Private scores of the held-out part, if it was trained with one.
 
     Attributes
     ----------
@@ -202,6 +204,8 @@ class RegressionModel(NumberTreeRelease, _TreeModel, ReleasedRegressor):
         The tree, which must have the same schema.
     privacy_ : PrivacyStatement
         The guarantee, its assumptions, and every spend.
+    scores_ : PrivateScores, optional
+        Private scores of the held-out part, if it was trained with one.
 
     Attributes
     ----------
@@ -239,6 +243,8 @@ class EnsembleModel(ClassEnsembleRelease, FittedModelMixin, ReleasedClassifier):
         The ensemble, which must have the same schema.
     privacy_ : PrivacyStatement
         The guarantee, its assumptions, and every spend.
+    scores_ : PrivateScores, optional
+        Private scores of the held-out part, if it was trained with one.
 
     Attributes
     ----------
@@ -273,6 +279,8 @@ class RegressionEnsembleModel(NumberEnsembleRelease, FittedModelMixin, ReleasedR
         The ensemble, which must have the same schema.
     privacy_ : PrivacyStatement
         The guarantee, its assumptions, and every spend.
+    scores_ : PrivateScores, optional
+        Private scores of the held-out part, if it was trained with one.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from privatree.model._ensemble_release import (
     NumberEnsembleRelease,
     release_ensemble,
 )
-from privatree.model._release import MODEL_FILE, check_format
+from privatree.model._release import MODEL_FILE, Scores, check_format
 from privatree.model._tree_release import (
     ClassTreeRelease,
     NumberTreeRelease,
@@ -71,7 +71,7 @@ def released_model(model: Any) -> TreeRelease:
     """Return tree, schema and privacy statement of a Model or fitted classifier."""
     if isinstance(model, TreeRelease):
         return model
-    return release_tree(released_tree(model), _statement_of(model))
+    return release_tree(released_tree(model), _statement_of(model), _scores_of(model))
 
 
 def released_any(model: Any) -> TreeRelease | EnsembleRelease:
@@ -80,8 +80,8 @@ def released_any(model: Any) -> TreeRelease | EnsembleRelease:
         return model
     found = released_predictor(model)
     if isinstance(found, Ensemble):
-        return release_ensemble(found, _statement_of(model))
-    return release_tree(found, _statement_of(model))
+        return release_ensemble(found, _statement_of(model), _scores_of(model))
+    return release_tree(found, _statement_of(model), _scores_of(model))
 
 
 def _statement_of(model: Any) -> PrivacyStatement:
@@ -92,6 +92,11 @@ def _statement_of(model: Any) -> PrivacyStatement:
             "or a fitted classifier."
         )
     return privacy
+
+
+def _scores_of(model: Any) -> Scores | None:
+    scores: Scores | None = getattr(model, "scores_", None)
+    return scores
 
 
 def _check_is_fitted(model: Any) -> None:

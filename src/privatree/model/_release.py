@@ -22,7 +22,7 @@ from privatree._support.atomic_files import replace_file
 from privatree._support.escape import escape_to_one_line
 from privatree._support.json_files import check_json_size
 from privatree.errors import ModelFormatError, SchemaError
-from privatree.privacy import SCHEMA_LEAK, PrivacyStatement, shown_amount
+from privatree.privacy import SCHEMA_LEAK, PrivacyStatement, Spend, shown_amount
 from privatree.schema import Label, Schema
 from privatree.tables import prediction_matrix
 
@@ -45,8 +45,28 @@ class Predictor(Protocol):
     def predict_proba(self, matrix: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.float64]: ...
 
 
+class Scores(Protocol):
+    """Private scores of a model (:class:`privatree.evaluation.PrivateScores`)."""
+
+    @property
+    def classes(self) -> tuple[Label, ...]: ...
+
+    @property
+    def neighbours(self) -> str: ...
+
+    @property
+    def unit(self) -> str | None: ...
+
+    @property
+    def spends(self) -> tuple[Spend, ...]: ...
+
+    def to_dict(self) -> dict[str, Any]: ...
+
+
 class Release(ABC):
     """What is released: a schema, a trained tree or ensemble, and a privacy statement.
+
+    A model that was trained with a held-out part has its scores, too.
 
     ``kind`` is the key of the tree or ensemble in the model file, and ``version`` that of the file.
     ``first_version`` is the first version of the format that has this kind. ``has_target`` tells
@@ -59,6 +79,7 @@ class Release(ABC):
     has_target: ClassVar[bool] = False
     schema_: Schema
     privacy_: PrivacyStatement
+    scores_: Scores | None
 
     @property
     @abstractmethod
@@ -72,7 +93,12 @@ class Release(ABC):
     @classmethod
     @abstractmethod
     def _from_parts(
-        cls, schema: Schema, predictor: Any, privacy: PrivacyStatement, version: int
+        cls,
+        schema: Schema,
+        predictor: Any,
+        privacy: PrivacyStatement,
+        scores: Scores | None,
+        version: int,
     ) -> Self:
         """Return the release of a schema, what `_predictor_to_dict` wrote, and a statement.
 
@@ -102,13 +128,33 @@ class Release(ABC):
             raise ModelFormatError(
                 "privacy: epsilon must be infinite where entries of the schema are unconfirmed."
             )
+        self._check_scores()
+
+    def _check_scores(self) -> None:
+        """Raise a ModelFormatError unless the scores are those that the statement accounts for."""
+        scores, privacy = self.scores_, self.privacy_
+        if (scores is None) != (privacy.holdout is None):
+            raise ModelFormatError(
+                "a model must have scores if its privacy statement has a held-out part, and only "
+                "then."
+            )
+        if scores is None or privacy.holdout is None:
+            return
+        if tuple(scores.classes) != (() if self.has_target else tuple(self.schema_.classes)):
+            raise ModelFormatError("the classes of the scores must be those of the schema.")
+        account = (scores.neighbours, scores.unit, scores.spends)
+        if account != (privacy.neighbours, privacy.unit, privacy.holdout.spends):
+            raise ModelFormatError(
+                "the scores must have the neighbours, the unit and the spends that the privacy "
+                "statement has for the held-out part."
+            )
 
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Release)
             and self.kind == other.kind
-            and (self.schema_, self._predictor, self.privacy_)
-            == (other.schema_, other._predictor, other.privacy_)
+            and (self.schema_, self._predictor, self.privacy_, self.scores_)
+            == (other.schema_, other._predictor, other.privacy_, other.scores_)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -151,6 +197,7 @@ class Release(ABC):
             "schema": self.schema_.to_dict(),
             self.kind: self._predictor_to_dict(),
             "privacy": self.privacy_.to_dict(),
+            **({} if self.scores_ is None else {"scores": self.scores_.to_dict()}),
         }
 
     @classmethod
@@ -159,8 +206,10 @@ class Release(ABC):
         check_format(written)
         classes = () if cls.has_target else ("classes",)
         keys = ("format", "version", *classes, "schema", cls.kind, "privacy")
-        if written.keys() != set(keys):
-            raise ModelFormatError(f"a model must have the keys {', '.join(keys)}, and no others.")
+        if written.keys() - {"scores"} != set(keys):
+            raise ModelFormatError(
+                f"a model must have the keys {', '.join(keys)}, and no others but scores."
+            )
         if written["version"] < cls.first_version:
             raise ModelFormatError(
                 f"'version' must be at least {cls.first_version} for this kind of model, "
@@ -175,7 +224,8 @@ class Release(ABC):
         privacy = PrivacyStatement.from_dict(written["privacy"])
         if SCHEMA_LEAK in {leak.name for leak in privacy.leaks} and not schema.unconfirmed:
             schema = schema.all_unconfirmed()  # the file is older than the marks
-        return cls._from_parts(schema, written[cls.kind], privacy, written["version"])
+        scores = _scores_from_dict(written["scores"]) if "scores" in written else None
+        return cls._from_parts(schema, written[cls.kind], privacy, scores, written["version"])
 
     def to_json(self) -> str:
         """Return the text of the model file; raise an error if it is longer than load accepts."""
@@ -192,6 +242,12 @@ class Release(ABC):
         except ModelFormatError as error:
             raise ModelFormatError(f"{path}: {error}") from None
         replace_file(path, text)
+
+
+def _scores_from_dict(written: Any) -> Scores:
+    from privatree.evaluation import PrivateScores
+
+    return PrivateScores.from_dict(written)
 
 
 def check_format(written: Any) -> None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from privatree.errors import ModelFormatError
 from privatree.model._outcomes import ClassPredictions, NumberPredictions
-from privatree.model._release import Predictor, Release
+from privatree.model._release import Predictor, Release, Scores
 from privatree.model.tree import Tree, tree_from_dict, tree_to_dict
-from privatree.privacy import PrivacyStatement
+from privatree.privacy import PrivacyStatement, check_holdout
 from privatree.schema import Schema
 
 _MANY = 10**9
@@ -30,6 +30,7 @@ class TreeRelease(Release):
     schema_: Schema
     tree_: Tree
     privacy_: PrivacyStatement
+    scores_: Scores | None = None
 
     def __post_init__(self) -> None:
         if self.tree_.schema != self.schema_:
@@ -49,9 +50,14 @@ class TreeRelease(Release):
 
     @classmethod
     def _from_parts(
-        cls, schema: Schema, predictor: Any, privacy: PrivacyStatement, version: int
+        cls,
+        schema: Schema,
+        predictor: Any,
+        privacy: PrivacyStatement,
+        scores: Scores | None,
+        version: int,
     ) -> Self:
-        return cls(schema, tree_from_dict(predictor, schema), privacy)
+        return cls(schema, tree_from_dict(predictor, schema), privacy, scores)
 
     def _describe(self) -> tuple[str, str]:
         return "a tree", f"depth {self.tree_.depth}, {self.tree_.n_leaves} leaves"
@@ -74,10 +80,12 @@ class NumberTreeRelease(NumberPredictions, TreeRelease):
     first_version: ClassVar[int] = 4
 
 
-def release_tree(tree: Tree, privacy: PrivacyStatement) -> ClassTreeRelease | NumberTreeRelease:
+def release_tree(
+    tree: Tree, privacy: PrivacyStatement, scores: Scores | None = None
+) -> ClassTreeRelease | NumberTreeRelease:
     """Return the release of a tree, by what it predicts."""
     kind = ClassTreeRelease if tree.schema.target is None else NumberTreeRelease
-    return kind(tree.schema, tree, privacy)
+    return kind(tree.schema, tree, privacy, scores)
 
 
 def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
@@ -90,7 +98,8 @@ def _check_spends(tree: Tree, privacy: PrivacyStatement) -> None:
         spent[spend.node or 0] += times * float(spend.epsilon), times * float(spend.delta)
     times = 2 if privacy.neighbours == "replace" else 1  # spends are for one added or removed
     epsilon, delta = times * tree.path_sums(spent).max(axis=0) / (1 + 1e-9)
-    if epsilon > privacy.epsilon:
+    check_holdout(privacy)
+    if epsilon > privacy.model_epsilon:
         raise ModelFormatError(
             "privacy: epsilon must be at least the sum of the epsilons spent on each path from the "
             "root to a leaf."

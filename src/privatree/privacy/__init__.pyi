@@ -27,6 +27,8 @@ from privatree.privacy.composition._composed_ledger import ComposedLedger
 from privatree.privacy.composition._composition import Composition, RangeGroup
 from privatree.privacy.composition._largest_range import gaussian_mu as gaussian_mu
 from privatree.privacy.composition._largest_range import largest_range
+from privatree.privacy.statement._holdout import Holdout
+from privatree.privacy.statement._spend_check import check_holdout as check_holdout
 from privatree.privacy.statement._spend_check import (
     check_spends_without_tree as check_spends_without_tree,
 )
@@ -47,6 +49,7 @@ __all__ = [
     "Charge",
     "ComposedLedger",
     "Composition",
+    "Holdout",
     "Leak",
     "Ledger",
     "PrivacyStatement",

@@ -88,14 +88,14 @@ def epsilon_above(amount: Fraction) -> float:
     return nearest if nearest >= amount else math.nextafter(nearest, math.inf)
 
 
-def check_epsilon(epsilon: Any) -> None:
+def check_epsilon(epsilon: Any, name: str = "epsilon") -> None:
     """Check that epsilon is a finite number from 1e-9 to 1e9."""
-    exact = positive_fraction("epsilon", epsilon)
+    exact = positive_fraction(name, epsilon)
     if exact < MIN_EPSILON:
-        raise ParameterError(f"epsilon must be at least {MIN_EPSILON:g}, got {epsilon}.", "epsilon")
+        raise ParameterError(f"{name} must be at least {MIN_EPSILON:g}, got {epsilon}.", name)
     if exact > MAX_EPSILON:
         raise ParameterError(
-            f"epsilon must be at most {MAX_EPSILON:g}, got more. An epsilon this large gives no "
+            f"{name} must be at most {MAX_EPSILON:g}, got more. An epsilon this large gives no "
             "privacy.",
-            "epsilon",
+            name,
         )

@@ -57,5 +57,5 @@ def budget_bar(parts: Sequence[BudgetPart], privacy: PrivacyStatement) -> Budget
             for part in parts
         ),
         spent=f"{math.fsum(part.epsilon for part in parts if part.is_spent):.4g}",
-        total=shown_amount(privacy.epsilon) if math.isfinite(privacy.epsilon) else "",
+        total=shown_amount(privacy.model_epsilon) if math.isfinite(privacy.epsilon) else "",
     )

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from privatree.model import TreeRelease, released_any
-from privatree.privacy import PrivacyStatement, UnitWords
+from privatree.privacy import PrivacyStatement
 from privatree.report import _citation as citation
 from privatree.report._card_text import (
     CardParts,
@@ -44,7 +44,7 @@ _SCORED = """
 - **Quality**: whose records it was scored with, below."""
 _LIMITS = """## Limits
 
-- The guarantee is for the records that the {noun} was trained on. It is not for the records that
+- The guarantee is for the records that the {noun} was {given}. It is not for the records that
   the {noun} is used on: a prediction for a person can reveal something about that person.
 - The guarantee is for this one training. Other trainings on the same records cost epsilon again.
 - {for_one}
@@ -95,7 +95,7 @@ def model_card(model: Any, *, scores: Any = None) -> str:
         *own.sections,
         _card_privacy_section(summary),
         _card_public_section(summary),
-        _card_limits(summary.noun, released.privacy_.words),
+        _card_limits(summary.noun, released.privacy_),
         f"## How to cite\n\n- {citation.SOFTWARE}\n- {citation.PAPER} {citation.PAPER_ID}.",
         _card_statement(released.privacy_),
     ]
@@ -152,7 +152,8 @@ def _card_outcome(summary: ModelSummary) -> str:
     return f"one of {summary.n_classes:,} classes{target} ({classes})"
 
 
-def _card_limits(noun: str, words: UnitWords) -> str:
+def _card_limits(noun: str, privacy: PrivacyStatement) -> str:
+    words = privacy.words
     for_one = (
         "The guarantee is for one record. A person with several records has epsilon for each "
         "of them."
@@ -164,6 +165,7 @@ def _card_limits(noun: str, words: UnitWords) -> str:
         )
     return _LIMITS.format(
         noun=noun,
+        given="trained on" if privacy.holdout is None else "trained on or scored with",
         part="rule" if noun == "tree" else "term",
         for_one=for_one,
         records="record" if words.unit is None else "records",

@@ -170,15 +170,16 @@ def _check_section_certificate(
         reason = why_not or "The certificate uses a claim that the learner itself does not make."
         raise ParameterError(f"certificate must be None for this model. {reason}", "certificate")
     written = PrivacyStatement.from_dict(privacy.to_dict())  # rounds amounts up, as a file does
-    for name in ("learner", "epsilon", "delta", "neighbours", "unit", "schedule"):
+    for name in ("learner", "model_epsilon", "delta", "neighbours", "unit", "schedule"):
         mine, its = getattr(written, name), getattr(certificate.privacy, name)
         if mine != its:
             got = f": {_certificate_value(its)}, not {_certificate_value(mine)}" * (
                 name != "schedule"
             )
             raise ParameterError(
-                f"certificate must be from the learner that made the model, but its {name} "
-                f"differs{got}. Certify with the parameters that the model was trained with.",
+                "certificate must be from the learner that made the model, but its "
+                f"{name.removeprefix('model_')} differs{got}. Certify with the parameters that "
+                "the model was trained with.",
                 "certificate",
             )
 

@@ -9,6 +9,7 @@ The same seed gives the same tree from every source.
 ::
 
     _source.py            records in memory, and sources that are read in passes
+    _pass_progress.py     a bar that shows a pass
     _beside.py            records in memory with ids of units and weights beside them
     _arrow_source.py      tables as sources
     _file_sources.py      CSV and Parquet files as sources

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from privatree._support.progress import rich_progress
 from privatree.counting import (
     RECORDS_CHANGED,
     THREADS,
@@ -28,9 +26,11 @@ from privatree.counting import (
     full_weight_of,
     with_unit_totals,
 )
+from privatree.counting.dealing import Dealing, Part, PassDealing
 from privatree.errors import ParameterError, SchemaError, SourceError
 from privatree.schema import Feature, Schema
 from privatree.sources._data_file import check_column_type, wanted_columns
+from privatree.sources._pass_progress import show_pass_progress
 from privatree.tables import (
     Batch,
     ColumnType,
@@ -49,14 +49,26 @@ class Records(ABC):
 
     assumptions: tuple[str, ...] = ()
     """Conditions under which one row changes one record only. The privacy statement lists them."""
+    dealing: Dealing | None = None
+    """Rule that deals the records to a training and a held-out part; None if all are trained on."""
 
     @abstractmethod
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """Return the counts that a learner can ask for, and the private number of rows.
 
-        If records have units, the number is that of the units. Records that cannot be read raise an
-        error here, before the learner draws anything.
+        If records have units, the number is that of the units. With a dealing, the counts are those
+        of the training part, and the number is that of both parts. Records that cannot be read
+        raise an error here, before the learner draws anything.
         """
+
+    @abstractmethod
+    def answer_held_out(self, query: Query[AnyPartial]) -> AnyPartial:
+        """Answer a query about the held-out part. Call this after `counts`, with a dealing."""
+
+    @property
+    @abstractmethod
+    def weigher(self) -> Weigher | None:
+        """The rule that weighs the records, after `counts`; None if all weigh the same."""
 
     @abstractmethod
     def answer_weighed(
@@ -93,13 +105,17 @@ class FrameRecords(Records):
         batch = frame_batch(table, labels, schema)
         self._batch = replace(batch, unit=units, weight=weights)
         self._max_weight = max_weight
+        self._held_out: Batch | None = None
 
     def counts(self, binner: Binner) -> tuple[BinnedRecords, int]:
         batch, n_rows = self._batch, self._batch.n_rows
         if batch.unit is not None:
             batch, n_rows = with_unit_totals(batch, binner.schema, self._max_weight)
-        is_weighed = batch.unit is not None or batch.weight is not None
-        weigher = Weigher(self._max_weight) if is_weighed else None
+        if self.dealing is not None:
+            are_held_out = PassDealing(self.dealing).are_held_out(batch)
+            self._held_out = self.dealing.held_out.select(batch, are_held_out)
+            batch = self.dealing.training.select(batch, are_held_out)
+        weigher = self.weigher
         codes, labels, weights = binner.bin_and_weigh(batch, weigher, threads=THREADS)
         records = BinnedRecords(
             codes,
@@ -111,14 +127,25 @@ class FrameRecords(Records):
         )
         return records, n_rows
 
+    @property
+    def weigher(self) -> Weigher | None:
+        is_weighed = self._batch.unit is not None or self._batch.weight is not None
+        return Weigher(self._max_weight) if is_weighed else None
+
+    def answer_held_out(self, query: Query[AnyPartial]) -> AnyPartial:
+        if self._held_out is None:
+            raise RuntimeError("a held-out part needs a dealing, and counts of the other part.")
+        answer = query.new_partial()
+        answer.add_batch(self._held_out)
+        return answer
+
     def answer_weighed(
         self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
     ) -> AnyPartial:
         batch = self._batch
         if batch.unit is not None:
             batch, _ = with_unit_totals(batch, schema, self._max_weight)
-        is_weighed = batch.unit is not None or batch.weight is not None
-        answer = make_query(Weigher(self._max_weight) if is_weighed else None).new_partial()
+        answer = make_query(self.weigher).new_partial()
         answer.add_batch(batch)
         return answer
 
@@ -196,6 +223,8 @@ class Source(Records):
         self._wanted: dict[str, Feature] = {}
         self._unit_column: str | None = None
         self._max_weight = 1.0
+        self._part: Part | None = None  # that counts in the current pass
+        self._weighing: Weighing | None = None  # of the last training
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(..., target={self.target!r})"
@@ -223,12 +252,13 @@ class Source(Records):
             raise SchemaError(
                 f"unit and weight must be two columns, got {unit!r} for both. Name another column."
             )
-        self.n_passes, self._exact_rows = 0, None
+        self.n_passes, self._exact_rows, self.dealing = 0, None, None
         self._find_columns(schema)
 
-    def answer(self, query: Query[AnyPartial]) -> AnyPartial:
-        """Answer a query by one pass over all records."""
+    def answer(self, query: Query[AnyPartial], part: Part | None = None) -> AnyPartial:
+        """Answer a query by one pass over all records, of which only those of a part count."""
         self.n_passes += 1
+        self._part = part
         exact_rows, turn = 0, threading.Lock()
 
         def count_rows(rows: int) -> None:
@@ -237,20 +267,40 @@ class Source(Records):
                 exact_rows += rows
             advance(rows)
 
-        with show_pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
-            found = self._make_pass(query, count_rows)
+        try:
+            with show_pass_progress(self.n_passes, self._exact_rows, self.progress) as advance:
+                found = self._make_pass(query, count_rows)
+        finally:
+            self._part = None  # it has the key of the dealing
         self._exact_rows = exact_rows or None
         return found
 
     def counts(self, binner: Binner) -> tuple[ClassCounts, int]:
         """Return the counts that a learner can ask for, and the private number of rows or units."""
         try:
-            weighing = self._make_weigher(binner.schema)
-            counts = PassCounts(self.answer, binner, weighing.weigher)
+            weighing = self._weighing = self._make_weigher(binner.schema)
+            counts = PassCounts(self.answer_about_training, binner, weighing.weigher)
             return counts, weighing.exact_number(counts.exact_rows)
         except BaseException:
             self.close()
             raise
+
+    def answer_about_training(self, query: Query[AnyPartial]) -> AnyPartial:
+        """Answer a query about the training part, or about all records without a dealing."""
+        return self.answer(query, None if self.dealing is None else self.dealing.training)
+
+    @property
+    def weigher(self) -> Weigher | None:
+        return None if self._weighing is None else self._weighing.weigher
+
+    def answer_held_out(self, query: Query[AnyPartial]) -> AnyPartial:
+        if self.dealing is None:
+            raise RuntimeError("a held-out part needs a dealing.")
+        exact_rows = self._exact_rows
+        found = self.answer(query, self.dealing.held_out)
+        if self._exact_rows != exact_rows:
+            raise SourceError(RECORDS_CHANGED)
+        return found
 
     def answer_weighed(
         self, schema: Schema, make_query: Callable[[Weigher | None], Query[AnyPartial]]
@@ -333,9 +383,9 @@ class BatchSource(Source):
         """Return the counts that a learner can ask for, and the private number of rows or units."""
         if not self.in_memory:
             return super().counts(binner)
-        weighing = self._make_weigher(binner.schema)
+        weighing = self._weighing = self._make_weigher(binner.schema)
         query = CollectQuery(binner, weighing.weigher)
-        records, exact_rows = self.answer(query).collected_records()
+        records, exact_rows = self.answer_about_training(query).collected_records()
         return records, weighing.exact_number(exact_rows)
 
     @abstractmethod
@@ -353,6 +403,7 @@ class BatchSource(Source):
         """
         turn, stopped = threading.Lock(), threading.Event()
         n_threads = 1 if query.size > _LARGE else THREADS
+        select = (lambda batch: batch) if self._part is None else self._part.begin_pass()
 
         def read_batches(parts: Iterator[Any]) -> Iterator[Batch]:
             while not stopped.is_set():
@@ -366,7 +417,7 @@ class BatchSource(Source):
             answer = query.new_partial()
             try:
                 for batch in read_batches(parts):
-                    answer.add_batch(batch)
+                    answer.add_batch(select(batch))
                     advance(batch.n_rows)
                     if stopped.is_set():
                         break
@@ -398,56 +449,3 @@ def _close_parts_after_pass(parts: Iterator[Any], turn: threading.Lock) -> Itera
     finally:
         with turn:
             getattr(parts, "close", lambda: None)()
-
-
-@contextmanager
-def show_pass_progress(
-    number: int, total: int | None, shown: bool | None
-) -> Iterator[Callable[[int], None]]:
-    """Show a bar with the rows of a pass and their rate, and remove it at the end of the pass.
-
-    `total` is the number of rows, if an earlier pass has counted them. The bar is shown if `shown`
-    is True, or if it is None, stderr is a terminal and rich is installed. The yielded function
-    takes the number of rows that were counted since its last call.
-
-    Notes
-    -----
-    The number of records is private. The bar is for the person who runs the training, who has the
-    records anyway. Its numbers are rounded, they are not kept, and the model does not contain them.
-    """
-    if shown is None and not sys.stderr.isatty():
-        shown = False  # a setting of rich can treat a file as a terminal; no count goes to a file
-    bar = rich_progress(
-        "Pass {task.fields[number]}",
-        "bar",
-        "{task.fields[rows]} rows, {task.fields[rate]}/s",
-        "elapsed",
-        shown=shown,
-        transient=True,
-    )
-    if bar is None:
-        yield lambda rows: None
-        return
-    with bar:
-        task = bar.add_task("", total=total, number=number, rows="0", rate="0")
-
-        def advance(rows: int) -> None:
-            bar.advance(task, rows)
-            now = bar.tasks[0]
-            rate = now.completed / now.elapsed if now.elapsed else 0.0
-            bar.update(
-                task, rows=round_pass_progress(now.completed), rate=round_pass_progress(rate)
-            )
-
-        yield advance
-
-
-def round_pass_progress(number: float) -> str:
-    """Round a number to two digits, as text: 1,234,567 becomes "1.2 million"."""
-    if number < 1000:
-        return "fewer than 1,000"
-    digits = float(f"{number:.2g}")
-    for size, name in ((1e9, "billion"), (1e6, "million")):
-        if digits >= size:
-            return f"{digits / size:g} {name}"
-    return f"{digits:,.0f}"

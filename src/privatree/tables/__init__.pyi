@@ -1,6 +1,7 @@
 from privatree.tables._arrow_columns import arrow_column_type as arrow_column_type
 from privatree.tables._arrow_columns import read_arrow_column as read_arrow_column
 from privatree.tables._batch import Batch as Batch
+from privatree.tables._batch import batch_label_codes as batch_label_codes
 from privatree.tables._columns import CodedColumn as CodedColumn
 from privatree.tables._columns import Column as Column
 from privatree.tables._columns import ColumnType as ColumnType

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privatree.tables._columns import LazyColumn
+from privatree.schema import Schema
+from privatree.tables._columns import LazyColumn, label_codes
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,13 @@ class Batch:
     """Sample weights of the records."""
     exact_unit_totals: NDArray[np.int64] | None = None
     """What the records of each row's unit weigh together, if it is known already, as on Spark."""
+    in_part: NDArray[np.bool_] | None = None
+    """Which rows belong to the part of the records that is counted; None if all do."""
+
+
+def batch_label_codes(batch: Batch, schema: Schema) -> NDArray[np.signedinteger[Any]]:
+    """Read the labels as :func:`label_codes` does; -1 for a row of another part, too."""
+    labels = label_codes(batch.labels.read(), schema)
+    if batch.in_part is None:
+        return labels
+    return np.where(batch.in_part, labels, np.array(-1, dtype=labels.dtype))

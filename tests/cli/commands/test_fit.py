@@ -72,6 +72,49 @@ def test_it_prints_no_exact_figure_of_the_records(folder, monkeypatch, capsys):
     assert "accuracy" not in printed.out
 
 
+@pytest.mark.parametrize("share", ["25%", " 25 %", "0.25", ".25"])
+def test_a_held_out_part_gives_private_scores(folder, monkeypatch, capsys, share):
+    options = ["--seed", "3", "--holdout", share, "--score-epsilon", "2"]
+    assert fit(monkeypatch, "data.csv", *options) == 0
+    printed = capsys.readouterr().out
+    frame = table()
+    learner = PrivaTreeClassifier(5.0, schema=SCHEMA.with_target("ill"), random_state=3)
+    learner.fit(frame[["age", "ward"]], frame["ill"], holdout=0.25, score_epsilon=2.0)
+    saved = privatree.load("model.json")
+    assert saved.to_dict() == learner.model_.to_dict()
+    assert printed.endswith(f"\n\n{saved.privacy_}\n\n{saved.scores_}\n")
+    assert run(monkeypatch, "show", "model.json") == 0
+    assert str(saved.scores_) in capsys.readouterr().out
+
+
+def test_scores_are_charged_with_the_model(folder, monkeypatch, capsys):
+    privatree.privacy.BudgetStore.create("budget.db", 8.0)
+    options = ["--budget", "budget.db", "--holdout", "20%", "--score-epsilon", "6"]
+    assert fit(monkeypatch, "data.csv", *options, epsilon="1") == 0
+    assert "Charged epsilon 6 to budget.db: 2 of 8 is left." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--holdout", "a fifth"], "--holdout must be a share such as 20% or 0.2, got 'a fifth'."),
+        (["--holdout", "0%"], "--holdout must be a share from 0.001 to 0.999, got 0.0."),
+        (["--holdout", "20"], "--holdout must be a share from 0.001 to 0.999, got 20.0."),
+        (
+            ["--score-epsilon", "1"],
+            "--score-epsilon must be used with --holdout, the share of the records that the model "
+            "is scored with. Pass --holdout 20%, say.",
+        ),
+        (["--holdout", "0.2", "--score-epsilon", "0"], "--score-epsilon must be > 0, got 0.0."),
+    ],
+)
+def test_a_wrong_held_out_part_is_refused_before_anything_is_read(
+    folder, monkeypatch, capsys, options, message
+):
+    assert fit(monkeypatch, "no-such-file.csv", *options) == 2
+    assert capsys.readouterr().err == f"privatree: {message}\n"
+
+
 def test_quiet(folder, monkeypatch, capsys):
     assert fit(monkeypatch, "data.parquet", "--quiet") == 0
     assert capsys.readouterr() == ("", "")

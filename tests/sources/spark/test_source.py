@@ -363,6 +363,36 @@ def test_files_with_units_and_weights_give_the_same_tree_with_spark(spark, tmp_p
     assert learner.fit(source).model_.to_dict() == expected
 
 
+# --- held-out parts -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("unit", ["who.is", None])
+def test_parts_model_and_scores_are_those_in_memory(spark, unit):
+    """Copies of a row are on several executors, and are dealt by themselves all the same."""
+    table = pa.concat_tables([visits(600)] * 2)
+    learner = PrivaTreeClassifier(
+        50.0, max_depth=1, schema=replace(SCHEMA, unit=unit), max_sample_weight=2.0, random_state=0
+    )
+    stream = ArrowSource(table, "label", weight="Work")
+    expected = learner.fit(stream, holdout=0.4).model_.to_dict()
+    source = SparkSource(data_frame(spark, table, 3), "label", weight="Work", progress=False)
+    assert learner.fit(source, holdout=0.4).model_.to_dict() == expected
+    assert source.n_passes == stream.n_passes
+    assert n_kept(spark) == 0
+
+
+def test_parts_of_files_with_equal_rows_are_those_without_spark(spark, tmp_path):
+    table = records(200).drop_columns(["flag"])
+    for part in range(3):
+        pacsv.write_csv(table, tmp_path / f"{part}.csv")
+    learner = PrivaTreeClassifier(50.0, max_depth=1, schema=SCHEMA, random_state=0)
+    files = CsvSource(tmp_path, "label", progress=False)
+    expected = learner.fit(files, holdout=0.4).model_.to_dict()
+    source = SparkFileSource(files, spark, progress=False)
+    assert learner.fit(source, holdout=0.4).model_.to_dict() == expected
+    assert learner.fit(source).model_.to_dict() != expected
+
+
 def test_a_training_that_stops_leaves_no_ids_behind(spark):
     learner = PrivaTreeClassifier(schema=SCHEMA, random_state=0, budget=Budget(0.1, unit="who.is"))
     source = SparkSource(data_frame(spark, visits(200), 1), "label", unit="who.is", progress=False)

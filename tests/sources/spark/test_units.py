@@ -52,7 +52,8 @@ def test_ids_and_sums_are_those_in_memory(rows):
     ids, labels, weights = map(list, zip(*rows, strict=True))
     written = [None if one is None else one.encode() for one in ids]
     found: dict[str, int] = {}
-    for spelling, one, total, n_rows in sums(table_of(written, labels, weights)):
+    for spelling, one, held_out, total, n_rows in sums(table_of(written, labels, weights)):
+        assert not held_out  # without a dealing
         assert n_rows == written.count(spelling) > 0
         assert spelling.decode().strip() == one.decode()
         found[one.decode()] = found.get(one.decode(), 0) + total
@@ -67,7 +68,7 @@ def test_ids_and_sums_are_those_in_memory(rows):
 
 def test_bytes_that_are_no_text_are_no_id():
     table = table_of([b"a", b"\xff", b"a\xff"], ["no"] * 3, [2.0] * 3)
-    assert sums(table) == [(b"a", b"a", FULL_WEIGHT, 1)]
+    assert sums(table) == [(b"a", b"a", False, FULL_WEIGHT, 1)]
 
 
 def test_no_rows_have_no_sums():

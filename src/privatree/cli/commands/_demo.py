@@ -21,6 +21,7 @@ from privatree.cli._output import (
 from privatree.errors import ParameterError
 
 _REPORT = Path("report.html")
+_HELD_OUT = 0.2
 _QUESTION = "Does a person in the 1994 US census earn over 50,000 dollars a year?"
 
 
@@ -68,9 +69,9 @@ def demo(
 ) -> None:
     """Train a private model on the bundled Adult data and show the result.
 
-    The command prints the model, its privacy statement and its accuracy on a held-out fifth of the
-    records, with the accuracy of a model without privacy for comparison; for a number, the error.
-    It also writes report.html, a page that explains the model: open it in a browser.
+    The command prints the model, its privacy statement and private scores from a held-out fifth of
+    the records, with intervals. For comparison, it prints how good a model without privacy is. It
+    also writes report.html, a page that explains the model: open it in a browser.
 
     Example: privatree demo --epsilon 0.1
 
@@ -80,30 +81,22 @@ def demo(
     for file in (page, output):
         if file is not None:
             check_output(file, [])
-    from sklearn.model_selection import train_test_split
-
     max_depth = (2 if model == "boost" else 4) if max_depth is None else max_depth
     make_learner = learner_class(model, predicts_number=target is not None)
     with name_learner_options(("epsilon", "max_depth")):
         make_learner(epsilon, max_depth=max_depth).check_parameters()
     frame, labels, schema = _load_demo_records(target)
-    train_X, test_X, train_y, test_y = train_test_split(
-        frame,
-        labels,
-        test_size=0.2,
-        stratify=labels if target is None else None,
-        random_state=0,
-    )
     learner = make_learner(epsilon, max_depth=max_depth, schema=schema)
     with show_spinner("Training"), compile_notice(True):
-        learner.fit(train_X, train_y)
+        learner.fit(frame, labels, holdout=_HELD_OUT)
     question = f"Predicting {target} of persons in the 1994 US census." if target else _QUESTION
     typer.echo(f"{question}\n")
-    if target is None:
-        show = _show_demo_tree if model == "tree" else _show_demo_ensemble
-    else:
-        show = _show_demo_number
-    show(learner, train_X, test_X, train_y, test_y)
+    _show_demo_model(learner)
+    with show_spinner("Training without privacy"):
+        compare = _compare_classes if target is None else _compare_numbers
+        compared = compare(learner, frame, labels)
+    typer.echo("For comparison, on another held-out fifth (exact figures: not private)")
+    typer.echo("\n".join(compared))
     from privatree.report import html_report
 
     write_output(page, html_report(learner))
@@ -134,75 +127,73 @@ def _load_demo_records(target: str | None) -> Any:
     return frame[list(others)], frame[target], Schema(others, target=of_number)
 
 
-def _show_demo_tree(model: Any, train_X: Any, test_X: Any, train_y: Any, test_y: Any) -> None:
-    """Print the tree, its statement, and its accuracy beside that of a tree without privacy."""
-    from sklearn.tree import DecisionTreeClassifier
-
+def _show_demo_model(model: Any) -> None:
+    """Print the tree or the strongest terms, the statement, and the private scores."""
     from privatree import export_text
 
-    typer.echo(export_text(model))
-    typer.echo("\nThe noise differs in every run, and so does the tree.")
-    typer.echo(f"\n{model.privacy_}\n")
-    plain = DecisionTreeClassifier(max_depth=model.max_depth, random_state=0)
-    plain.fit(_encode_demo_categories(train_X), train_y)
-    typer.echo("Accuracy on held-out records (exact figures: not private)")
-    typer.echo(f"  this tree            {model.score(test_X, test_y):.3f}")
-    typer.echo(f"  without privacy      {plain.score(_encode_demo_categories(test_X), test_y):.3f}")
-    typer.echo(f"  most frequent class  {(test_y == train_y.mode()[0]).mean():.3f}")
+    is_tree = hasattr(model, "tree_")
+    typer.echo(export_text(model) if is_tree else ensemble_overview(model))
+    noun = "tree" if is_tree else "ensemble"
+    typer.echo(f"\nThe noise differs in every run, and so does the {noun}.")
+    typer.echo(f"\n{model.privacy_}\n\n{model.scores_}\n")
 
 
-def _show_demo_ensemble(model: Any, train_X: Any, test_X: Any, train_y: Any, test_y: Any) -> None:
-    """Print the strongest terms, the statement, and scores beside those of boosted trees."""
+def _compare_classes(model: Any, frame: Any, labels: Any) -> list[str]:
+    """Return lines about a model without privacy, and about the most frequent class."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
+    from sklearn.tree import DecisionTreeClassifier
 
-    typer.echo(ensemble_overview(model))
-    typer.echo("\nThe noise differs in every run, and so does the ensemble.")
-    typer.echo(f"\n{model.privacy_}\n")
-    with show_spinner("Training without privacy"):
-        plain = HistGradientBoostingClassifier(random_state=0)
-        plain.fit(_encode_demo_categories(train_X), train_y)
-    typer.echo("On held-out records (exact figures: not private)  accuracy  AUC")
-    records = {"this ensemble": (model, test_X)}
-    records["boosted trees without privacy"] = (plain, _encode_demo_categories(test_X))
-    for name, (scored, held_out) in records.items():
-        auc = roc_auc_score(test_y == scored.classes_[1], scored.predict_proba(held_out)[:, 1])
-        typer.echo(f"  {name:46}  {scored.score(held_out, test_y):.3f}     {auc:.3f}")
-    majority = (test_y == train_y.mode()[0]).mean()
-    typer.echo(f"  {'most frequent class':46}  {majority:.3f}     0.500")
+    plain: Any = HistGradientBoostingClassifier(random_state=0)
+    if hasattr(model, "tree_"):
+        plain = DecisionTreeClassifier(max_depth=model.max_depth, random_state=0)
+    test_X, test_y, train_y = _fit_without_privacy(plain, frame, labels, stratify=labels)
+    area = roc_auc_score(test_y == plain.classes_[1], plain.predict_proba(test_X)[:, 1])
+    found = {
+        _name_without_privacy(model): (plain.score(test_X, test_y), area),
+        "always the most frequent class": ((test_y == train_y.mode()[0]).mean(), 0.5),
+    }
+    return [
+        f"  {name:34}  accuracy {share:.1%}, AUC {auc:.3f}" for name, (share, auc) in found.items()
+    ]
 
 
-def _show_demo_number(model: Any, train_X: Any, test_X: Any, train_y: Any, test_y: Any) -> None:
-    """Print the tree or the strongest terms, the statement, and errors without privacy, too."""
+def _compare_numbers(model: Any, frame: Any, targets: Any) -> list[str]:
+    """Return lines about a model without privacy, and about the median."""
     import numpy as np
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.metrics import r2_score
     from sklearn.tree import DecisionTreeRegressor
 
-    from privatree import export_text
-
-    is_tree = hasattr(model, "tree_")
-    noun = "tree" if is_tree else "ensemble"
-    typer.echo(export_text(model) if is_tree else ensemble_overview(model))
-    typer.echo(f"\nThe noise differs in every run, and so does the {noun}.")
-    typer.echo(f"\n{model.privacy_}\n")
     plain: Any = HistGradientBoostingRegressor(random_state=0)
-    if is_tree:
+    if hasattr(model, "tree_"):
         plain = DecisionTreeRegressor(max_depth=model.max_depth, random_state=0)
-    with show_spinner("Training without privacy"):
-        plain.fit(_encode_demo_categories(train_X), train_y)
+    test_X, test_y, train_y = _fit_without_privacy(plain, frame, targets)
     median = float(train_y.median())
     predicted = {
-        f"this {noun}": model.predict(test_X),
-        f"{'tree' if is_tree else 'boosted trees'} without privacy": plain.predict(
-            _encode_demo_categories(test_X)
-        ),
+        _name_without_privacy(model): plain.predict(test_X),
         f"always {median:g}, the median": np.full(len(test_y), median),
     }
-    typer.echo("On held-out records (exact figures: not private)  mean absolute error     R2")
-    for name, values in predicted.items():
-        error, share = np.abs(values - test_y).mean(), r2_score(test_y, values)
-        typer.echo(f"  {name:46}  {error:19.4g}  {share:5.2f}")
+    return [
+        f"  {name:34}  mean absolute error {np.abs(values - test_y).mean():9.4g}, "
+        f"R² {r2_score(test_y, values):5.2f}"
+        for name, values in predicted.items()
+    ]
+
+
+def _name_without_privacy(model: Any) -> str:
+    return f"{'a tree' if hasattr(model, 'tree_') else 'boosted trees'} without privacy"
+
+
+def _fit_without_privacy(plain: Any, frame: Any, labels: Any, **options: Any) -> Any:
+    """Train a model of scikit-learn on four fifths; return what is needed to test it."""
+    from sklearn.model_selection import train_test_split
+
+    train_X, test_X, train_y, test_y = train_test_split(
+        _encode_demo_categories(frame), labels, test_size=_HELD_OUT, random_state=0, **options
+    )
+    plain.fit(train_X, train_y)
+    return test_X, test_y, train_y
 
 
 def _encode_demo_categories(frame: Any) -> Any:

@@ -23,6 +23,12 @@ from privatree.cli._about_options import (
 )
 from privatree.cli._csv_options import CsvOptions, csv_options
 from privatree.cli._engines import Engine, Master, check_engine, open_source_for_engine
+from privatree.cli._holdout_options import (
+    Holdout,
+    ScoreEpsilon,
+    check_holdout,
+    holdout_parameters,
+)
 from privatree.cli._learner_options import (
     SCHEMA_HELP,
     Data,
@@ -131,6 +137,8 @@ def fit(
             "are enough records.",
         ),
     ] = None,
+    holdout: Holdout = None,
+    score_epsilon: ScoreEpsilon = None,
     engine: Engine = "auto",
     master: Master = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not print the model.")] = False,
@@ -165,8 +173,11 @@ def fit(
     has a target, a number.
 
     Epsilon covers everything that is printed and saved. Nothing else about the records is shown,
-    not even their number or the accuracy of the model on them. The column names, the schema and
-    these options are assumed to be public, so the guarantee does not cover them.
+    not even their number or the exact accuracy of the model on them. The column names, the schema
+    and these options are assumed to be public, so the guarantee does not cover them.
+
+    How good is the model? --holdout 20% trains it on about 80% of the records, and prints and saves
+    private scores from the others, with intervals. That costs no further epsilon.
 
     A record that does not fit the schema is never an error, because the error would reveal
     something about the record. A number outside its range is clipped. Text in a column of numbers
@@ -180,8 +191,8 @@ def fit(
     single record. A record without an id is left out.
 
     Files may be larger than memory: then they are read in passes, 2 to 5 for a tree of depth 4,
-    one for each round of an ensemble, and one more with --unit. With --engine spark a cluster
-    counts the records, and its executors need access to the files.
+    one for each round of an ensemble, and one more each with --unit and --holdout. With --engine
+    spark a cluster counts the records, and its executors need access to the files.
 
     The noisy number of records is drawn first. If it is below min_records of the schema, fit stops
     there with exit code 2: only 3% of epsilon is spent. So the wrong target, an empty file or a
@@ -249,8 +260,11 @@ def fit(
 
     check_engine(engine, master, has_schema=schema is not None)
     learner = learner_class(model, predicts_number=predicts_number)
-    with name_learner_options(parameters):
+    held_out = holdout_parameters(holdout, score_epsilon)
+    named = {*parameters, *held_out}
+    with name_learner_options(named):
         learner(**parameters).check_parameters()
+        check_holdout(held_out, epsilon)
     files = find_files(data)
     csv.check_with_files(files)
     check_output(output, [*files, *(path for path in (schema, budget) if path is not None)])
@@ -269,26 +283,27 @@ def fit(
         parameters["class_weight"] = class_weight_of_labels(parameters["class_weight"], declared)
     quiet = quiet or as_json
     replaces = output.is_file()
-    with name_learner_options(parameters):
+    with name_learner_options(named):
         learner(**parameters, schema=declared).check_parameters()
-    warn_of_large_epsilon(epsilon)  # also if quiet: epsilon is not spent yet
+    total = max(epsilon, held_out.get("score_epsilon") or epsilon)
+    warn_of_large_epsilon(total)  # also if quiet: epsilon is not spent yet
     warn_of_large_delta(parameters.get("delta", 0.0))
 
     def train(**more: Any) -> Any:
         with open_source_for_engine(
             files, target, declared, engine, master, quiet, weight=weight
         ) as source:
-            return learner(**parameters, **more, schema=declared).fit(source)
+            return learner(**parameters, **more, schema=declared).fit(source, **held_out)
 
-    with name_learner_options(parameters), compile_notice(not quiet):
+    with name_learner_options(named), compile_notice(not quiet):
         if declared is None:
-            fitted = _fit_without_schema(files, target, csv, learner(**parameters))
+            fitted = _fit_without_schema(files, target, csv, learner(**parameters), held_out)
         elif declared.unconfirmed:
             fitted = _fit_and_print_leaks(train)
         elif budget is None:
             fitted = train()
         else:
-            fitted = _fit_within_budget(budget, output, epsilon, train, quiet)
+            fitted = _fit_within_budget(budget, output, total, train, quiet)
     _save_or_print_fit(fitted, output)
     if replaces:  # also if quiet: the replaced model had cost epsilon
         typer.echo(f"Replaced the existing file {output}.", err=True)
@@ -421,14 +436,16 @@ def _fit_and_print_leaks(train: Callable[[], Any]) -> Any:
     return model
 
 
-def _fit_without_schema(files: Sequence[Path], target: str, csv: CsvOptions, learner: Any) -> Any:
+def _fit_without_schema(
+    files: Sequence[Path], target: str, csv: CsvOptions, learner: Any, held_out: dict[str, Any]
+) -> Any:
     from privatree.sources import read_files_without_schema
 
     records = read_files_without_schema(files, target, csv.dialect())
 
     def train() -> Any:
         try:
-            return learner.fit(records.features, records.labels)
+            return learner.fit(records.features, records.labels, **held_out)
         except (TypeError, ValueError) as error:  # scikit-learn's errors about records
             raise ParameterError(str(error)) from None
 

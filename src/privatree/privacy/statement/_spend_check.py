@@ -39,14 +39,26 @@ def check_spends_without_tree(privacy: PrivacyStatement) -> None:
         delta += privacy.composition.delta  # for `factor` times the ranges
     elif ranges:
         raise ModelFormatError("privacy: spends that are ranges must belong to a composition.")
+    check_holdout(privacy)
     if math.isinf(privacy.epsilon):
         return
     if privacy.leaks:
         raise ModelFormatError("privacy: epsilon must be infinite where there are leaks.")
-    if epsilon > Fraction(privacy.epsilon) * (1 + _ROUNDING):
+    if epsilon > Fraction(privacy.model_epsilon) * (1 + _ROUNDING):
         raise ModelFormatError("privacy: epsilon must be at least the sum of the epsilons spent.")
     if delta > Fraction(privacy.delta) * (1 + _ROUNDING):
         raise ModelFormatError("privacy: delta must be at least the sum of the deltas spent.")
+
+
+def check_holdout(privacy: PrivacyStatement) -> None:
+    """Raise a ModelFormatError if a statement claims less than was spent on a held-out part."""
+    if privacy.holdout is None:
+        return
+    privacy.holdout.check_covered(privacy.epsilon, 2 if privacy.neighbours == "replace" else 1)
+    if math.isinf(privacy.epsilon) != math.isinf(privacy.model_epsilon):
+        raise ModelFormatError(
+            "privacy, the held-out part: model_epsilon must be infinite where epsilon is."
+        )
 
 
 def _check_ranges_of_spends(ranges: list[Spend], composition: Composition) -> None:

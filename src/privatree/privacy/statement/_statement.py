@@ -18,6 +18,7 @@ from privatree.privacy._schedule import Schedule
 from privatree.privacy._spend import Spend
 from privatree.privacy._unit_words import UnitWords
 from privatree.privacy.composition._composition import Composition
+from privatree.privacy.statement._holdout import Holdout
 from privatree.privacy.statement._statement_json import (
     LEAK_KEYS,
     RECORDS_KEYS,
@@ -111,6 +112,10 @@ class PrivacyStatement:
         if it protects single records. The noisy number then is one of units.
     composition : Composition or None
         What the spends that are ranges cost together; None if there are no such spends.
+    holdout : Holdout or None
+        The held-out part, whose records only the scores of the model are about, and what was spent
+        on it. Epsilon is then the larger one of the model and of the scores. None if the model was
+        trained on all records.
 
     Examples
     --------
@@ -138,6 +143,7 @@ class PrivacyStatement:
     records_error: int | None = None
     unit: str | None = None
     composition: Composition | None = field(default=None, repr=False)
+    holdout: Holdout | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Raise a ParameterError if only one of `noisy_records` and `records_error` is given.
@@ -155,6 +161,16 @@ class PrivacyStatement:
     def words(self) -> UnitWords:
         """What the guarantee protects, in words: one record, or all records of one unit."""
         return UnitWords(self.unit)
+
+    @property
+    def model_epsilon(self) -> float:
+        """Guarantee of the model without its scores."""
+        return self.epsilon if self.holdout is None else self.holdout.model_epsilon
+
+    @property
+    def records_counted(self) -> str:
+        """What the noisy number counts, such as "usable records"."""
+        return f"{'usable' if self.holdout is None else 'training'} {self.words.counted}"
 
     @property
     def neighbours_text(self) -> str:
@@ -192,7 +208,9 @@ class PrivacyStatement:
         lines.append(f"  delta                       {shown_amount(self.delta)}")
         lines.append(f"  neighbours                  {self.neighbours_text}")
         if self.records_text is not None:
-            lines.append(f"  {f'usable {self.words.counted}':26}  {self.records_text}")
+            lines.append(f"  {self.records_counted:26}  {self.records_text}")
+        if self.holdout is not None:
+            lines += self._holdout_lines(self.holdout)
         notes = list(self.notes)
         if self.few_records_text:
             notes.insert(0, self.few_records_text)
@@ -206,7 +224,19 @@ class PrivacyStatement:
         lines += _stated_bullets("notes", notes)
         spends = [*_stated_spend_lines(self.spends), *_stated_composition_lines(self.composition)]
         lines += _stated_bullets("spends", spends)
+        if self.holdout is not None:
+            spends = _stated_spend_lines(self.holdout.spends)
+            lines += _stated_bullets("spends on the held-out part", spends)
         return "\n".join(lines)
+
+    def _holdout_lines(self, holdout: Holdout) -> list[str]:
+        each = f"each {self.words.noun} with probability {holdout.percent}"
+        model, scores = map(shown_amount, (holdout.model_epsilon, holdout.score_epsilon))
+        return [
+            f"  {'held-out part':26}  {each}",
+            f"  {'epsilon of the model':26}  {model}, from the training part",
+            f"  {'epsilon of its scores':26}  {scores}, from the held-out part",
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement as plain dictionaries and lists, as in the JSON of a model."""
@@ -226,6 +256,7 @@ class PrivacyStatement:
             **self._records_to_dict(),
             **({} if self.unit is None else {"unit": self.unit}),
             **self._composition_to_dict(),
+            **({} if self.holdout is None else {"holdout": self.holdout.to_dict()}),
         }
 
     def _records_to_dict(self) -> dict[str, int]:
@@ -254,6 +285,8 @@ class PrivacyStatement:
             keys = keys | {str: (*keys[str], "unit")}
         if isinstance(written, dict) and "composition" in written:
             keys = keys | {dict: ("composition",)}
+        if isinstance(written, dict) and "holdout" in written:
+            keys = keys | {dict: (*keys.get(dict, ()), "holdout")}
         fields = stated_object("privacy", written, keys)
         check_stated_records(fields)
         if fields["neighbours"] not in NEIGHBOURS:
@@ -280,6 +313,7 @@ class PrivacyStatement:
             composition=stated_composition_from_dict(fields["composition"])
             if "composition" in fields
             else None,
+            holdout=Holdout.from_dict(fields["holdout"]) if "holdout" in fields else None,
         )
 
 

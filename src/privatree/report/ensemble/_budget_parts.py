@@ -57,8 +57,8 @@ def ensemble_budget_parts(privacy: PrivacyStatement) -> list[BudgetPart]:
     if more := parts[MAX_SEGMENTS:]:
         rest = math.fsum(part.epsilon for part in more)
         parts = [*parts[:MAX_SEGMENTS], BudgetPart(f"{len(more)} more spends", "", rest)]
-    left = privacy.epsilon - math.fsum(part.epsilon for part in parts)
-    if math.isfinite(left) and left > _ROUNDING * privacy.epsilon:
+    left = privacy.model_epsilon - math.fsum(part.epsilon for part in parts)
+    if math.isfinite(left) and left > _ROUNDING * privacy.model_epsilon:
         parts.append(BudgetPart("not spent", "", left, is_spent=False))
     return parts
 

@@ -64,7 +64,7 @@ def require_guarantee(privacy: PrivacyStatement) -> Spending:
             f"{learner} must guarantee a delta below 1 to be certified, got {privacy.delta:g}."
         )
     if privacy.schedule is not None:
-        per_edit = privacy.epsilon / (2 if privacy.neighbours == "replace" else 1)
+        per_edit = privacy.model_epsilon / (2 if privacy.neighbours == "replace" else 1)
         if float(privacy.schedule.total) < per_edit * (1 - 1e-9):  # as in a file that was changed
             raise CertificateError(
                 f"{learner} must have a schedule that spends its whole epsilon, but the schedule "
@@ -77,7 +77,7 @@ def require_guarantee(privacy: PrivacyStatement) -> Spending:
             "it only for one record replaced. Poisoning can change the number of records. Train "
             'the learner with neighbours="add-remove".'
         )
-    return EpsilonDP(privacy.epsilon, privacy.delta)
+    return EpsilonDP(privacy.model_epsilon, privacy.delta)
 
 
 def require_claim(privacy: PrivacyStatement) -> Spending:

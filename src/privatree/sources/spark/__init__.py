@@ -5,6 +5,7 @@
     _source.py     data frames, and files that executors read
     _passes.py     passes over rows, counted on the cluster
     _units.py      what the records of each unit weigh, summed up on the cluster
+    _dealing.py    rows of a training and of a held-out part
     _counting.py   what executors run
     _jobs.py       jobs and their errors
     _session.py    a session for the command line

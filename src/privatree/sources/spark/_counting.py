@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import pickle
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from privatree import __version__
 from privatree.counting import Query, SerializablePartial
+from privatree.counting.dealing import CopyCounter, Part, PassDealing
 from privatree.errors import PrivatreeError, SourceError
 from privatree.sources._file_sources import FileSource
 from privatree.tables import Batch, LazyColumn, arrow_column_type, read_arrow_column
@@ -32,9 +36,18 @@ WEIGHT = "weight"
 """Name of the column of sample weights, if there is one."""
 TOTAL = "total"
 """Name of the column of what the records of the row's unit weigh together, if there are units."""
+HELD_OUT = "held_out"
+"""Name of the column that says whether the row's unit is held out, if there are units."""
+FIRST: str = "first"
+SECOND: str = "second"
+"""Columns of the two halves of the fingerprint of a row, if rows are dealt."""
+NUMBER: str = "number"
+"""Column of the number of a row among equal rows, if rows are dealt."""
 
 OTHER_VERSION = "executors must run the same privatree as the driver"
 """Error of an executor with another version. The driver searches Spark's message for it."""
+
+CopiesOfFiles: TypeAlias = Mapping[int, tuple[NDArray[np.uint64], NDArray[np.int64]]]
 
 _ROWS = 2**16  # rows that are binned together; Spark sends smaller batches
 
@@ -57,15 +70,30 @@ class RowsTask:
     query: Query[Any]
     has_units: bool
     """Whether rows have units, and so must come with the totals of their units."""
+    part: Part | None = None
+    """The part that counts; None if all rows do."""
 
     def read_task_batches(self, table: Any) -> Iterator[Batch]:
         """Return the rows of an Arrow table as a batch."""
-        if not self.has_units:
-            yield rows_to_batch(table)
-            return
-        exact_totals = table.column(TOTAL).to_numpy()
-        batch = rows_to_batch(table.drop_columns([TOTAL]))
-        yield replace(batch, exact_unit_totals=exact_totals)
+        side = {name: table.column(name).to_numpy() for name in self._side_columns}
+        batch = rows_to_batch(table.drop_columns(list(side)))
+        if self.has_units:
+            batch = replace(batch, exact_unit_totals=side[TOTAL])
+        yield batch if self.part is None else self.part.select(batch, self._are_held_out(side))
+
+    @property
+    def _side_columns(self) -> tuple[str, ...]:
+        """Columns that are not of the records themselves."""
+        if self.has_units:
+            return TOTAL, HELD_OUT
+        return () if self.part is None else (FIRST, SECOND, NUMBER)
+
+    def _are_held_out(self, side: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        if self.has_units:
+            return side[HELD_OUT]
+        fingerprints = np.stack([side[FIRST], side[SECOND]]).view(np.uint64)
+        dealing = cast(Part, self.part).dealing
+        return dealing.are_held_out(fingerprints, side[NUMBER])
 
 
 @dataclass(frozen=True)
@@ -74,11 +102,25 @@ class FilesTask:
 
     query: Query[Any]
     files: FileSource
+    part: Part | None = None
+    """The part that counts; None if all rows do."""
+    copies: CopiesOfFiles | None = None
+    """For each file, fingerprints of rows that earlier files have, too, and how many there."""
 
     def read_task_batches(self, table: Any) -> Iterator[Batch]:
         """Read the rows of the files whose numbers are in an Arrow table."""
         for number in table.column(0).to_pylist():
-            yield from self.files.file_batches(number)
+            yield from map(self._select_in(number), self.files.file_batches(number))
+
+    def _select_in(self, number: int) -> Callable[[Batch], Batch]:
+        """Return a function that selects the rows of the part from the batches of a file."""
+        part, copies = self.part, CopyCounter()
+        if part is None:
+            return lambda batch: batch
+        if self.copies is not None and number in self.copies:
+            copies.continue_after(*self.copies[number])
+        dealt = PassDealing(part.dealing, copies)
+        return lambda batch: part.select(batch, dealt.are_held_out(batch))
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,21 @@ from privatree.errors import ParameterError
 from privatree.schema import Schema
 from privatree.sources._data_file import match_columns
 from privatree.sources._file_sources import FileSource
-from privatree.sources._source import Weighing, show_pass_progress
+from privatree.sources._pass_progress import show_pass_progress
+from privatree.sources._source import Weighing
 from privatree.sources.spark._counting import (
     TARGET,
     WEIGHT,
+    CopiesOfFiles,
     FilesTask,
     RowsTask,
     versions_for_counting,
+)
+from privatree.sources.spark._dealing import (
+    CountCopies,
+    FingerprintRows,
+    copies_in_earlier_files,
+    number_rows_on_cluster,
 )
 from privatree.sources.spark._jobs import redact_spark_job_error, run_spark_job
 from privatree.sources.spark._passes import ClusterSource
@@ -121,17 +129,22 @@ class SparkSource(ClusterSource):
         self.ignored = tuple(unused)
 
     def close(self) -> None:
-        """Let the executors forget the totals of the units."""
+        """Let the executors forget the totals of the units, and how rows were dealt."""
         totals, self._totals = self._totals, None
+        self._selected = self._rows
         if totals is not None:
             with suppress(Exception):  # a session that was stopped has forgotten them
                 totals.unpersist()
 
     def _make_weigher(self, schema: Schema) -> Weighing:
         if self._unit_column is None:
+            if self.dealing is not None:
+                fingerprint = FingerprintRows(versions_for_counting(), self.dealing)
+                self._selected = number_rows_on_cluster(self._rows, fingerprint)
             return super()._make_weigher(schema)
         self.n_passes += 1
-        sum_weights = SumUnitWeights(versions_for_counting(), schema, self._max_weight)
+        versions = versions_for_counting()
+        sum_weights = SumUnitWeights(versions, schema, self._max_weight, self.dealing)
 
         def sum_and_count() -> tuple[int, int]:
             self._totals = sum_units_on_cluster(self._rows, sum_weights).persist()
@@ -143,7 +156,7 @@ class SparkSource(ClusterSource):
         return Weighing(Weigher(self._max_weight), *counted)
 
     def _task(self, query: Query[Any]) -> RowsTask:
-        return RowsTask(query, self._unit_column is not None)
+        return RowsTask(query, self._unit_column is not None, self._part)
 
 
 class SparkFileSource(ClusterSource):
@@ -163,13 +176,32 @@ class SparkFileSource(ClusterSource):
         super().__init__(files.target, progress, files.unit, files.weight)
         self._selected = spark.range(0, files.n_files, 1, files.n_files)
         self._files = files
+        self._copies: CopiesOfFiles | None = None
 
     def _find_columns(self, schema: Schema) -> None:
         self._files.open(schema)
         self.ignored, self.assumptions = self._files.ignored, self._files.assumptions
+        self._copies = None
+
+    def close(self) -> None:
+        """Forget which rows several files have."""
+        self._copies = None
+
+    def _make_weigher(self, schema: Schema) -> Weighing:
+        if self.dealing is not None and self._unit_column is None:
+            count = CountCopies(versions_for_counting(), self._files, self.dealing)
+            files = self._selected
+
+            def count_copies() -> CopiesOfFiles:
+                return copies_in_earlier_files(files, count)
+
+            self.n_passes += 1
+            with show_pass_progress(self.n_passes, None, self.progress):
+                self._copies = run_spark_job(files.sparkSession, count_copies, lambda: None)
+        return super()._make_weigher(schema)
 
     def _task(self, query: Query[Any]) -> FilesTask:
-        return FilesTask(query, self._files)
+        return FilesTask(query, self._files, self._part, self._copies)
 
 
 def spark_column_type(found: Any) -> ColumnType:

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from privatree.counting import Weigher
+from privatree.counting.dealing import Dealing
 from privatree.schema import Schema
 from privatree.sources.spark._counting import (
+    HELD_OUT,
     TARGET,
     TOTAL,
     WEIGHT,
@@ -30,7 +32,7 @@ WRITTEN = "written"
 """Column of bytes: the id of the row's unit as it is written."""
 _ID = "id"
 _ROWS = "n_rows"
-_SUM_COLUMNS = f"{WRITTEN} binary, {_ID} binary, {TOTAL} long, {_ROWS} long"
+_SUM_COLUMNS = f"{WRITTEN} binary, {_ID} binary, {HELD_OUT} boolean, {TOTAL} long, {_ROWS} long"
 
 
 def written_unit_ids(column: Any) -> Any:
@@ -45,6 +47,7 @@ class SumUnitWeights:
     version: tuple[str, str]
     schema: Schema
     max_weight: float
+    dealing: Dealing | None = None
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Take Arrow batches of rows; yield sums for each written id, with the id that it is."""
@@ -65,11 +68,15 @@ class SumUnitWeights:
         text = written.dictionary.cast(pa.string(), safe=False)
         found = read_unit_ids(read_arrow_column(text))
         is_id = found.places >= 0
+        held_out = np.zeros(len(found.ids), dtype=np.bool_)
+        if self.dealing is not None:
+            held_out = self.dealing.unit_parts(found)
         ids = pa.array(found.ids, pa.string()).cast(pa.binary())
         return pa.record_batch(
             {
                 WRITTEN: written.dictionary.filter(pa.array(is_id)),
                 _ID: ids.take(pa.array(found.places[is_id])),
+                HELD_OUT: pa.array(held_out[found.places[is_id]]),
                 TOTAL: pa.array(exact_sums[:-1][is_id]),
                 _ROWS: pa.array(np.bincount(codes[codes >= 0], minlength=len(is_id))[is_id]),
             }
@@ -85,9 +92,9 @@ def sum_units_on_cluster(rows: Any, sum_weights: SumUnitWeights) -> Any:
         sums = rows.select(*needed).mapInArrow(sum_weights, _SUM_COLUMNS)
     total = functions.sum(TOTAL)
     n_rows = functions.sum(_ROWS).alias(_ROWS)
-    by_spelling = sums.groupBy(WRITTEN, _ID).agg(total.alias(TOTAL), n_rows)
+    by_spelling = sums.groupBy(WRITTEN, _ID, HELD_OUT).agg(total.alias(TOTAL), n_rows)
     of_unit = total.over(Window.partitionBy(_ID))
-    return by_spelling.select(WRITTEN, _ID, of_unit.alias(TOTAL), _ROWS)
+    return by_spelling.select(WRITTEN, _ID, HELD_OUT, of_unit.alias(TOTAL), _ROWS)
 
 
 def count_ids_and_rows(totals: Any) -> tuple[int, int]:
@@ -99,9 +106,9 @@ def count_ids_and_rows(totals: Any) -> tuple[int, int]:
 
 
 def join_unit_totals(rows: Any, totals: Any) -> Any:
-    """Return the rows that have an id, each with the total of its unit.
+    """Return the rows that have an id, each with the total of its unit and whether it is held out.
 
     The hint forbids a broadcast, for which all ids would come to the driver.
     """
-    totals = totals.select(WRITTEN, TOTAL).hint("merge")
+    totals = totals.select(WRITTEN, TOTAL, HELD_OUT).hint("merge")
     return rows.join(totals, WRITTEN).drop(WRITTEN)
