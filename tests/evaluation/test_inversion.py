@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from privatree.evaluation._class_metrics import NoisyCounts, accuracy, area_of_class, recall
+from privatree.evaluation._class_metrics import (
+    NoisyCounts,
+    accuracy,
+    area_of_class,
+    macro_area,
+    macro_area_against_rest,
+    recall,
+)
 from privatree.evaluation._draws import noise_moments
 from privatree.evaluation._error_knots import KNOT_UNIT, Knots
 from privatree.evaluation._number_metrics import (
@@ -12,6 +19,7 @@ from privatree.evaluation._number_metrics import (
     mean_absolute_error,
     root_mean_squared_error,
 )
+from privatree.evaluation._plan import SCORE_STEPS, step_middles
 from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Geometric
 
@@ -54,6 +62,42 @@ def test_intervals_hold_the_true_value(n, epsilon):
     above = (SCORES[:, None] > SCORES) + 0.5 * (SCORES[:, None] == SCORES)
     first, second = (row / row.sum() for row in SHARES)
     assert held(area_of_class(table, SCORES, 1), second @ above @ first) >= LEAST
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "epsilon"), [(2000, 0.5), (20_000, 0.5), (20_000, 5)])
+def test_intervals_of_the_mean_area_of_several_classes_hold_the_true_value(n, epsilon):
+    """From one table of leaves, and from a table of each class against the rest."""
+    rng = np.random.default_rng(5)
+    steps = step_middles()
+    probabilities = rng.dirichlet([2, 2, 1], 12)
+    rounded = steps[np.searchsorted(SCORE_STEPS, probabilities)]
+    shares = (probabilities / 12).T
+    exact = rng.multinomial(n, shares.ravel() / shares.sum(), size=N_RUNS)
+    exact = exact.reshape(N_RUNS, 3, 12).astype(float)
+    main = exact + two_sided(rng, epsilon, exact.shape)
+    table = NoisyCounts(main, noise_moments(epsilon), probabilities.argmax(axis=1))
+    truth = [areas_of(shares, scores).mean() for scores in (probabilities, rounded)]
+    found = macro_area(table, probabilities)
+    assert held(found, truth[0]) >= LEAST
+    onehot = (rounded.T[:, :, None] == steps).astype(float)
+    of_class = np.einsum("rkl,kls->rks", exact, onehot)
+    rest = np.stack([np.einsum("rl,kls->rks", exact.sum(axis=1), onehot) - of_class, of_class], 2)
+    noisy = rest + two_sided(rng, epsilon / 3, rest.shape)
+    against = macro_area_against_rest(noisy, noise_moments(epsilon / 3), steps)
+    assert held(against, truth[1]) >= LEAST
+    if epsilon == 5:
+        assert np.mean(found.high - found.low) < np.mean(against.high - against.low) < 0.03
+
+
+def areas_of(shares, scores):
+    """The true area of each class."""
+    found = []
+    for one, score in enumerate(scores.T):
+        above = (score[:, None] > score) + 0.5 * (score[:, None] == score)
+        positive, negative = shares[one], shares.sum(axis=0) - shares[one]
+        found.append(positive @ above @ negative / positive.sum() / negative.sum())
+    return np.array(found)
 
 
 def test_intervals_are_about_as_wide_as_the_exact_binomial_one_without_noise():

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privatree.evaluation._inversion import (
+    NORMAL,
     Floats,
     Interval,
     Noise,
@@ -18,6 +19,7 @@ from privatree.evaluation._inversion import (
     clean_shares,
     interpolated_spread,
     invert,
+    is_one_sided,
     mean_of,
     mean_of_dependent,
     share_spread,
@@ -272,11 +274,42 @@ def area_against_rest(rest: Floats, noise: tuple[float, float], scores: Floats) 
 
 
 def macro_area(table: NoisyCounts, probabilities: Floats) -> Interval:
-    """Return the mean area of all classes against their rest; of two classes that of the second."""
+    """Return the mean area of all classes against their rest; of two classes that of the second.
+
+    The interval of the mean follows from how each cell of the table changes it (delta method).
+    Where the area of a class has an interval that is cut off, the ends are means of ends.
+    """
     n = table.n_classes
-    asked = [1] if n == 2 else range(n)
-    parts = [area_of_class(table, probabilities[:, one], one) for one in asked]
-    return parts[0] if n == 2 else mean_of_dependent(parts)
+    if n == 2:
+        return area_of_class(table, probabilities[:, 1], 1)
+    parts = [area_of_class(table, probabilities[:, one], one) for one in range(n)]
+    whole = mean_of_dependent(parts)
+    effects = sum(
+        _effects_on_area(table, probabilities[:, one], one, part) for one, part in enumerate(parts)
+    )
+    effects = np.asarray(effects) / n
+    noise = (table.factors(effects) ** 2 * table.noise.variance).sum(axis=1)
+    sampled = (np.maximum(table.counts, 0.0) * effects**2).sum(axis=(1, 2))
+    reach = NORMAL * np.sqrt(noise + sampled)
+    is_plain = ~np.any([is_one_sided(part) for part in parts], axis=0)
+    return Interval(
+        whole.value,
+        np.where(is_plain, np.maximum(whole.value - reach, whole.low), whole.low),
+        np.where(is_plain, np.minimum(whole.value + reach, whole.high), whole.high),
+    )
+
+
+def _effects_on_area(table: NoisyCounts, scores: Floats, one: int, area: Interval) -> Floats:
+    """Return how much a record more in each cell changes the area of a class."""
+    order = (scores[:, None] > scores) + 0.5 * (scores[:, None] == scores)
+    positive = table.counts[:, one]
+    negative = table.counts.sum(axis=1) - positive
+    m, n = (np.maximum(part.sum(axis=1), 1.0)[:, None] for part in (positive, negative))
+    value = np.nan_to_num(area.value)[:, None]
+    of_positive = (negative @ order.T / n - value) / m
+    of_negative = (positive @ order / m - value) / n
+    is_class = (np.arange(table.n_classes) == one)[None, :, None]
+    return np.asarray(np.where(is_class, of_positive[:, None, :], of_negative[:, None, :]))
 
 
 def macro_area_against_rest(rest: Floats, noise: tuple[float, float], steps: Floats) -> Interval:

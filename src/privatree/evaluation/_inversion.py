@@ -167,13 +167,20 @@ def mean_of(parts: list[Interval], without_noise: list[Interval] | None = None) 
         dependent = 0.0
         if without_noise is not None:
             sampled = np.abs([np.nan_to_num(part[end] - part.value) for part in without_noise])
-            is_wide = [part.high - part.low > _WIDE for part in parts]
-            is_cut = [(part.low <= 0) | (part.high >= 1) for part in parts]
-            sampled = np.where(np.logical_or(is_wide, is_cut), np.sqrt(distances), sampled)
+            one_sided = [is_one_sided(part) for part in parts]
+            sampled = np.where(one_sided, np.sqrt(distances), sampled)
             dependent, distances = sampled.sum(axis=0) ** 2, np.maximum(distances - sampled**2, 0)
         ends.append(np.sqrt(distances.sum(axis=0) + dependent) / len(parts))
     value = np.mean([part.value for part in parts], axis=0)  # NaN if one is
     return Interval(value, middle - ends[0], middle + ends[1])
+
+
+def is_one_sided(part: Interval) -> NDArray[np.bool_]:
+    """Return where an interval is cut off by the range from 0 to 1, or so wide that it may be."""
+    wide: NDArray[np.bool_] = (
+        (part.high - part.low > _WIDE) | (part.low <= 0) | (part.high >= 1) | np.isnan(part.value)
+    )
+    return wide
 
 
 def mean_of_dependent(parts: list[Interval]) -> Interval:
