@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [
     ROOT / "docs" / f"{name}.md"
-    for name in ("accuracy", "boosting", "speed", "scale", "persons", "scores")
+    for name in ("accuracy", "boosting", "speed", "scale", "persons", "regression", "scores")
 ]
 
 Figures = list[dict[str, Any]]
@@ -328,6 +328,89 @@ def ensembles_speed(figures: Figures) -> str:
     )
 
 
+# --- numbers as targets -------------------------------------------------------------------------
+
+REGRESSORS = {
+    "tree": "**`PrivaTreeRegressor`**, delta 0",
+    "ensemble": "**`PrivaBoostRegressor`**, delta 1e-6",
+    "dp-ebm": "DP-EBM, delta 1e-6",
+    "linear": "diffprivlib, linear regression",
+    "not-private": "scikit-learn, not private",
+}
+OURS, WORST_R2 = ("tree", "ensemble"), -1.0
+
+
+def regression(figures: Figures) -> str:
+    """Return the table of mean R2 over all datasets: a row for each method."""
+    found = _r2_by_dataset(figures)
+    epsilons = list(dict.fromkeys(row["epsilon"] for row in figures if row["epsilon"]))
+    lines = []
+    for method, title in REGRESSORS.items():
+        cells = []
+        for epsilon in epsilons:
+            mine, ebm = found[method, epsilon], found["dp-ebm", epsilon]
+            ahead = f" ({sum(mine[name] > ebm[name] for name in mine)} of {len(mine)})"
+            cells.append(f"{_mean_r2(mine.values())}{ahead * (method in OURS)}")
+        lines.append([title, *cells])
+    columns = [f"epsilon {epsilon:g}" for epsilon in epsilons]
+    return table(["mean R2 (datasets ahead of DP-EBM)", *columns], lines)
+
+
+def regression_by_dataset(figures: Figures) -> str:
+    """Return the table of R2 at epsilon 1: a row for each dataset."""
+    found = {(r["dataset"], r["method"]): r for r in figures if r["epsilon"] in (1, None)}
+    names = list(dict.fromkeys(name for name, _ in found))
+    lines = [[name, *(_r2_with_error(found[name, m]) for m in REGRESSORS)] for name in names]
+    return table(["R2", *REGRESSORS.values()], lines)
+
+
+def regression_wide_ranges(figures: Figures) -> str:
+    """Return the table of mean R2 for round ranges of the target and for ranges that are wider.
+
+    The means are over the datasets that were measured with every range.
+    """
+    widths = list(dict.fromkeys(row["widen"] for row in figures))
+    found = {widen: _r2_by_dataset([r for r in figures if r["widen"] == widen]) for widen in widths}
+    kinds = [
+        (method, epsilon)
+        for method in REGRESSORS
+        for epsilon in dict.fromkeys(row["epsilon"] for row in figures)
+        if all((method, epsilon) in found[widen] for widen in widths)
+    ]
+    lines = []
+    for method, epsilon in kinds:
+        of_range = [found[widen][method, epsilon] for widen in widths]
+        names = set.intersection(*map(set, of_range))
+        means = [_mean_r2(each[name] for name in names) for each in of_range]
+        lines.append([f"{REGRESSORS[method]}, epsilon {epsilon:g}", *means])
+    columns = ["a round range" if widen == 1 else f"{widen:g} times as wide" for widen in widths]
+    return table(["mean R2", *columns], lines)
+
+
+def _r2_by_dataset(figures: Figures) -> dict[tuple[str, float], dict[str, float]]:
+    """Return the R2 of each dataset, for each method and epsilon.
+
+    A method without privacy has the same for every epsilon.
+    """
+    epsilons = {row["epsilon"] for row in figures if row["epsilon"]}
+    found: dict[tuple[str, float], dict[str, float]] = {}
+    for row in figures:
+        for epsilon in epsilons if row["epsilon"] is None else [row["epsilon"]]:
+            found.setdefault((row["method"], epsilon), {})[row["dataset"]] = row["r2"]
+    return found
+
+
+def _mean_r2(values: Iterable[float]) -> str:
+    """Return a mean in which no dataset counts as less than a fixed number."""
+    return f"{mean(max(value, WORST_R2) for value in values):.3f}"
+
+
+def _r2_with_error(row: dict[str, Any]) -> str:
+    if row["r2"] < WORST_R2:
+        return f"below {WORST_R2:g}"
+    return f"{row['r2']:.3f} ± {row['standard_error']:.3f}"
+
+
 # --- speed --------------------------------------------------------------------------------------
 
 LEARNERS = {
@@ -489,6 +572,9 @@ TABLES: dict[str, tuple[str, Callable[[Figures], str]]] = {
     "ensembles-speed": ("ensembles-speed.json", ensembles_speed),
     "persons": ("persons-panel.json", persons),
     "score-coverage": ("score-coverage.json", score_coverage),
+    "regression": ("regression-sets.json", regression),
+    "regression-by-dataset": ("regression-sets.json", regression_by_dataset),
+    "regression-wide-ranges": ("regression-*.json", regression_wide_ranges),
     "speed-training": ("speed-training.json", training),
     "speed-paper-tree": ("speed-paper-tree.json", paper_tree),
     "speed-prediction": ("speed-prediction.json", prediction),

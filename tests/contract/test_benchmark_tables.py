@@ -41,12 +41,32 @@ def test_another_figure_is_another_page(path, tmp_path):
         (tmp_path / other.name).write_bytes(other.read_bytes())
     result = json.loads(path.read_text(encoding="utf-8"))
     row = result["figures"][0]
-    name = next(key for key in ("accuracy", "persons", "right", "fit_seconds", "seconds",
+    name = next(key for key in ("accuracy", "persons", "right", "r2", "fit_seconds", "seconds",
                                 "ratio", "pass_seconds", "width") if key in row)  # fmt: skip
-    row[name] = [7.0] if name == "pass_seconds" else row[name] + 1
+    row[name] = [7.0] if name == "pass_seconds" else row[name] + 1000
     (tmp_path / path.name).write_text(json.dumps(result), encoding="utf-8")
     pages = [page.read_text(encoding="utf-8") for page in TABLES.PAGES]
     assert [TABLES.refreshed(page, tmp_path) for page in pages] != pages
+
+
+def test_wide_ranges_of_targets_are_compared_on_the_same_datasets():
+    def row(dataset, method, widen, r2):
+        return {"dataset": dataset, "method": method, "epsilon": 1.0, "widen": widen, "r2": r2}
+
+    shown = TABLES.regression_wide_ranges(
+        [
+            row("a", "tree", 1.0, 0.5),
+            row("b", "tree", 1.0, 0.3),
+            row("only with a round range", "tree", 1.0, 0.9),
+            row("a", "linear", 1.0, 0.1),  # a method that was not measured with wide ranges
+            row("a", "not-private", 1.0, 0.7) | {"epsilon": None},
+            row("a", "tree", 10.0, 0.4),
+            row("b", "tree", 10.0, -20.0),  # counts as -1
+        ]
+    )
+    assert shown.splitlines()[0] == "| mean R2 | a round range | 10 times as wide |"
+    assert len(shown.splitlines()) == 3
+    assert "epsilon 1 | 0.400 | -0.300 |" in shown
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)

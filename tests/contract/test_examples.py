@@ -22,6 +22,8 @@ PROMISES = {
     "one_budget": r"5 folds: .* left 1\.5\ngrid search: 7 fits, .* left 0\.8\nrefused: .*\n\[0\.1",
     "own_schema": r"earlier_admissions <= \d+\n(?s:.*)\n\['\w+' '\w+' '\w+'\]\n$",
     "poisoning_certificate": r"poisoned records that leave 60%: \d+\n10 edits",
+    "predict_a_number": r"R2 of the tree +0\.[12]\d\nR2 of the ensemble +0\.2\d\n(?s:.*)"
+    r"loaded, the same +True\n(?s:.*)hours; with ten poisoned records from",
     "predict_in_sql": r"SQLite agrees: True\nDuckDB agrees: True\n$",
     "probabilities": r"0\.0 +0\.8\d\d .*\n +0\.1 +0\.8\d\d .* \d+\n",
     "quick_start": r"epsilon for a whole record  0\.1\n(?s:.*)right for 8\d% of the records",

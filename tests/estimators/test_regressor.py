@@ -199,8 +199,8 @@ def test_units_and_weights_change_what_counts():
     ("parameters", "message"),
     [
         ({"leaf_values": "mode"}, 'leaf_values must be "mean" or "median", got \'mode\''),
-        ({"interval": 3}, "interval must be two numbers, the smaller one first, or None, got 3"),
-        ({"interval": (3, 2)}, r"the smaller one first, or None, got \(3, 2\)"),
+        ({"interval": 3}, "interval must be two numbers, the smaller one first, got 3"),
+        ({"interval": (3, 2)}, r"the smaller one first, got \(3, 2\)"),
         ({"interval": (0, float("nan"))}, "interval must be two numbers"),
         ({"interval": (-1, 5)}, "must lie in the range of the target, from 0 to 1000, got"),
         ({"max_depth": 0}, r"max_depth \(if not None\) must be an integer from 1 to 16"),
@@ -218,7 +218,8 @@ def test_a_wrong_parameter_is_refused(parameters, message):
 @pytest.mark.parametrize("learner", [PrivaTreeClassifier, PrivaBoostClassifier])
 def test_a_classifier_refuses_a_target(learner):
     frame, days = some_stays(20)
-    with pytest.raises(ParameterError, match="schema must have classes for Priva"):
+    advice = "schema must have classes for Priva.* Use PrivaTreeRegressor or PrivaBoostRegressor"
+    with pytest.raises(ParameterError, match=advice):
         learner(schema=SCHEMA).fit(frame, days)
 
 

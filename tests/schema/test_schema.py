@@ -197,7 +197,7 @@ def test_order_of_categories_is_kept():
         ({"a": AGE}, [0, "1"], "classes must be all strings, .* got numbers and strings"),
         ({"a": AGE}, ["x", "x"], "classes must be distinct, got 'x' more than once"),
         ({"a": AGE}, "yes", "classes must be a list, got 'yes'"),
-        ({"a": AGE}, None, "must have classes, for a classifier, or a target, for a regressor"),
+        ({"a": AGE}, None, "must have classes, or a target that is a number, but has neither"),
     ],
 )
 def test_schema_refuses(features, classes, message):
@@ -411,7 +411,7 @@ CATEGORICAL = 'classes = [0, 1]\n[features.a]\nkind = "categorical"\n'
         ("classes = [0, 1]", "the schema must have the key 'features', but lacks it"),
         (
             "[features.a]\nkind = 'numeric'\nlow = 0\nhigh = 1",
-            "the schema must have the key 'classes', but lacks it",
+            "a schema must have classes, or a target that is a number, but has neither. Add",
         ),
         ("classes = [0, 1]\nfeatures = {}\nepsilon = 1", "schema has the unknown key 'epsilon'"),
         ("classes = [0, 1]\nfeatures = [1]", "'features' must be a table of columns"),

@@ -48,7 +48,7 @@ def test_a_schema_has_classes_or_a_target():
     schema = Schema(FEATURES, target=Target(0, 60))
     assert schema.classes == ()
     assert repr(schema) == "Schema(features={'age': Numeric}, target=Target(0, 60))"
-    with pytest.raises(SchemaError, match="classes, for a classifier, or a target, for a"):
+    with pytest.raises(SchemaError, match="classes, or a target that is a number, but"):
         Schema(FEATURES)
     with pytest.raises(SchemaError, match="either classes or a target, but has both"):
         Schema(FEATURES, ["no", "yes"], target=Target(0, 60))
@@ -166,3 +166,17 @@ def test_steps_of_logarithms():
     target = Target(0, 999, log=True)
     assert_allclose(target.value_of([0, 1 / 3, 2 / 3, 1]), [0, 9, 99, 999])
     assert target.code_of([9.0])[0] / TARGET_CODES == pytest.approx(1 / 3, abs=1e-4)
+
+
+SIGNALLING = np.array([0x7FF00000000007A2], dtype=np.uint64).view(np.float64)[0]
+
+
+@pytest.mark.parametrize("target", [Target(0, 100), Target(0, 1e100), Target(0, 100, log=True)])
+@pytest.mark.parametrize("odd", [SIGNALLING, 5e-324, 1e-310, 2.3e-308, 1e-300, 1e308, np.inf])
+@pytest.mark.parametrize("setting", ["warn", "raise"])
+def test_no_number_warns_or_raises(target, odd, setting):
+    """It would tell that a record has this number."""
+    with np.errstate(all=setting):
+        codes = target.code_of(np.array([odd, 50.0]))
+    assert codes[0] in {-1, 0, LAST}
+    assert_array_equal(codes[1:], target.code_of([50.0]))

@@ -26,7 +26,7 @@ Interval = Annotated[
         metavar="LOW,HIGH",
         show_default=False,
         rich_help_panel=_NUMBERS,
-        help="Interval that most targets lie in, if it is public knowledge. It saves the 5% of "
+        help="Interval that most targets lie in, if it is public knowledge. It saves the share of "
         "epsilon for which the interval is drawn.",
     ),
 ]

@@ -26,9 +26,9 @@ class PrivaBoostRegressor(EnsembleTraining, RecordRegressor):
     read, and better where records times epsilon are few.
 
     Only the schema and the parameters are assumed public; even the number of records is private.
-    The schema declares the range of the target, which may be far too wide: the learner first draws
-    a private interval that most targets lie in. If several records can belong to one person, or any
-    other unit, pass ``units``: then the guarantee holds for all records of a unit together
+    The schema declares the range of the target, which may be ten times too wide: the learner first
+    draws a private interval that most targets lie in. If several records can belong to one person,
+    or any other unit, pass ``units``: then the guarantee holds for all records of a unit together
     (``docs/persons.md``). Each round draws one function by an exponential mechanism, for records
     that are weighed by how far the prediction is from their target. How it works is in
     ``docs/boosting.md``, the proof in ``docs/proofs/boosting.md``.

@@ -23,9 +23,9 @@ class PrivaTreeRegressor(TreeTraining, TreeRegressor):
     """A regression tree that is epsilon-differentially private for whole records.
 
     Only the schema and the parameters are assumed public; even the number of records is private.
-    The schema declares the range of the target, which may be far too wide: the learner first draws
-    a private interval that most targets lie in. If several records can belong to one person, or any
-    other unit, pass ``units``: then epsilon holds for all records of a unit together
+    The schema declares the range of the target, which may be ten times too wide: the learner first
+    draws a private interval that most targets lie in. If several records can belong to one person,
+    or any other unit, pass ``units``: then epsilon holds for all records of a unit together
     (``docs/persons.md``). The proof is in ``docs/proofs/regression-tree.md``.
 
     Parameters

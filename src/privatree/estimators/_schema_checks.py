@@ -23,7 +23,7 @@ def check_outcome(schema: Schema, by: str, *, is_number: bool) -> None:
     if not is_number and schema.target is not None:
         raise ParameterError(
             f"schema must have classes for {by}, but has a target, which is a number. Use "
-            "PrivaTreeRegressor, or declare the classes.",
+            "PrivaTreeRegressor or PrivaBoostRegressor, or declare the classes.",
             "schema",
         )
 
@@ -81,7 +81,7 @@ def check_interval(interval: Any, schema: Any) -> None:
     ends = list(interval) if isinstance(interval, tuple | list) else []
     if len(ends) != 2 or not all(map(is_number, ends)) or not ends[0] < ends[1]:
         raise ParameterError(
-            f"interval must be two numbers, the smaller one first, or None, got {interval!r}.",
+            f"interval must be two numbers, the smaller one first, got {interval!r}.",
             "interval",
         )
     if not isinstance(schema, Schema) or schema.target is None:

@@ -160,8 +160,8 @@ class Schema:
         has_classes = self.classes is not None and self.classes != ()
         if self.target is None and not has_classes:
             raise SchemaError(
-                "a schema must have classes, for a classifier, or a target, for a regressor, but "
-                "has neither."
+                "a schema must have classes, or a target that is a number, but has neither. Add "
+                "classes, or a target with low and high."
             )
         if self.target is None:
             labels = check_schema_labels("classes", self.classes, at_least=2)
@@ -383,11 +383,12 @@ class Schema:
         A :class:`SchemaError` is raised if a key is missing or unknown, or a value is invalid.
         """
         if not isinstance(written, dict):
-            raise SchemaError("a schema must be a table with 'classes' and 'features'.")
-        needed = {"features"} if "target" in written else {"classes", "features"}
+            raise SchemaError(
+                "a schema must be a table with 'features', and 'classes' or a 'target'."
+            )
         allowed = {"classes", "target", "features"}
         allowed |= {"unconfirmed", "csv", "min_records", "about", "unit"}
-        check_schema_keys("the schema", written, allowed, needed=needed)
+        check_schema_keys("the schema", written, allowed, needed={"features"})
         features = written["features"]
         if not isinstance(features, dict):
             raise SchemaError("'features' must be a table of columns.")

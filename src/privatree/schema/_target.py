@@ -46,7 +46,7 @@ class Target:
     ----------
     low, high : float
         Public range, both ends included. A target outside the range counts as the nearer end, and
-        predictions lie in the range. A range that is far too wide costs little accuracy.
+        predictions lie in the range. A range that is ten times too wide costs little accuracy.
     integer : bool, default=False
         Whether the target has whole numbers only.
     name : str, optional
@@ -112,6 +112,8 @@ class Target:
             object.__setattr__(self, "name", check_schema_text("name of the target", self.name))
         marks = check_unconfirmed_names(self.unconfirmed, _MARKED_KEYS)
         object.__setattr__(self, "unconfirmed", marks)
+        if self.log:
+            _ = self._log_cuts
 
     # --- codes ----------------------------------------------------------------------------------
 
@@ -133,7 +135,8 @@ class Target:
         """Smallest target of each code but the first, if codes are steps of logarithms.
 
         Targets are compared with these: then no code depends on how a processor rounds logarithms
-        in a row of numbers.
+        in a row of numbers. They are computed with the target itself, so that all processes of a
+        training have the same cuts.
         """
         start, width = self.coded_range
         cuts = np.expm1(start + width * (np.arange(1, TARGET_CODES) / TARGET_CODES))
@@ -142,17 +145,19 @@ class Target:
     def code_of(self, values: ArrayLike) -> NDArray[np.int32]:
         """Return the code of each number, from 0 to 65,535; -1 for NaN.
 
-        A number outside the range, infinities included, has the code of the nearer end.
+        A number outside the range, infinities included, has the code of the nearer end. No number
+        causes a warning or an error, whatever numpy is set to: it would tell that there is one.
         """
-        numbers = np.asarray(values, dtype=np.float64)
-        clipped = np.clip(numbers, float(self.low), float(self.high))  # NaN stays NaN
-        if self.log:
-            places = np.searchsorted(self._log_cuts, clipped, side="right")
-        else:
-            start, width = self.coded_range
-            shares = np.nan_to_num((clipped - start) / width)
-            places = (shares * TARGET_CODES).astype(np.int64)
-        codes = np.where(np.isnan(numbers), -1, np.minimum(places, TARGET_CODES - 1))
+        with np.errstate(all="ignore"):
+            numbers = np.asarray(values, dtype=np.float64)
+            clipped = np.clip(numbers, float(self.low), float(self.high))  # NaN stays NaN
+            if self.log:
+                places = np.searchsorted(self._log_cuts, clipped, side="right")
+            else:
+                start, width = self.coded_range
+                shares = np.nan_to_num((clipped - start) / width)
+                places = (shares * TARGET_CODES).astype(np.int64)
+            codes = np.where(np.isnan(numbers), -1, np.minimum(places, TARGET_CODES - 1))
         return codes.astype(np.int32)
 
     def value_of(self, share: ArrayLike) -> NDArray[np.float64]:

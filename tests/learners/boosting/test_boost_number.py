@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from privatree.learners.boosting import NumberPlan
-from privatree.learners.boosting._boost_number import residual_scale
+from privatree.learners.boosting._boost_number import next_scale
 from privatree.privacy import Stage
 
 ENDS = np.array([100, 150, 225, 338, 507, 761])
@@ -19,25 +19,32 @@ def plan(**settings):
     )
 
 
+def scaled(counts, scale=50, ends=ENDS):
+    return next_scale(scale, np.array(counts), ends, EPSILON)
+
+
 def test_the_scale_is_half_of_what_few_residuals_exceed():
-    counts = np.array([5000, 5000, 0, 0, 0, 0])
-    assert residual_scale(counts, ENDS, EPSILON) == 50 + 25  # none is above 150; some above 100
-    counts = np.array([10_000, 0, 0, 0, 0, 0])
-    assert residual_scale(counts, ENDS, EPSILON) == 50
+    assert scaled([5000, 5000, 0, 0, 0, 0]) == 50 + 25  # none is above 150; some above 100
+    assert scaled([10_000, 0, 0, 0, 0, 0]) == 50
 
 
 def test_few_large_residuals_make_it_large():
-    counts = np.array([9000, 0, 0, 0, 0, 1000])
-    assert residual_scale(counts, ENDS, EPSILON) == 761 // 2
+    assert scaled([9000, 0, 0, 0, 0, 1000]) == 761 // 2
 
 
 def test_counts_that_may_be_noise_are_left_out():
-    assert residual_scale(np.array([2000, 0, 0, 0, 0, 19]), ENDS, EPSILON) == 50
-    assert residual_scale(np.array([2000, 0, 0, 0, 0, 20]), ENDS, EPSILON) > 50
-    assert residual_scale(np.array([19, -5, 0, 3, 1, 2]), ENDS, EPSILON) == 0
+    assert scaled([2000, 0, 0, 0, 0, 19]) == 50
+    assert 50 < scaled([2000, 0, 0, 0, 0, 20]) <= 100
+    assert scaled([19, -5, 0, 3, 1, 2]) == 50  # all are left out: the scale stays
     far = np.array([*ENDS, 3200, 4800])  # beyond the interval, which is 32 times the first end wide
-    assert residual_scale(np.array([2000, *[0] * 6, 49]), far, EPSILON) == 50
-    assert residual_scale(np.array([2000, *[0] * 6, 50]), far, EPSILON) > 50
+    assert scaled([2000, *[0] * 6, 119], ends=far) == 50
+    assert scaled([2000, *[0] * 6, 120], ends=far) > 1000
+
+
+def test_the_scale_changes_little_at_a_time_unless_counts_are_sure():
+    assert scaled([2000, 0, 0, 0, 0, 119], scale=60) == 120
+    assert scaled([2000, 0, 0, 0, 0, 120], scale=60) > 120
+    assert scaled([2000, 0, 0, 0, 0, 0], scale=900) == 300
 
 
 def test_residuals_are_counted_four_times_at_most():

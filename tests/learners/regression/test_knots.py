@@ -55,6 +55,15 @@ def test_the_window_reaches_beyond_the_interval_and_distances_double(ends):
     assert (np.diff(knots.edges) > 0).all()
 
 
+def test_a_leaf_without_positive_counts_has_its_records_where_most_are():
+    """Shares far outside would make its value look uncertain, and leaves that differ alike."""
+    knots = Knots(TargetLevels(1024, 2048))
+    shares = knots.leaf_value(np.full(len(knots.places), -5 * KNOT_WEIGHT), 4, EPSILON).shares
+    first, last = knots.window
+    assert [place for place, share in enumerate(shares) if share] == [first, last]
+    assert shares[first] == shares[last] == 0.5
+
+
 def sums_of(knots, codes):
     return knots.weights()[np.asarray(codes)].sum(axis=0)
 
@@ -94,7 +103,7 @@ def test_the_value_of_an_empty_leaf_is_that_of_its_level(knots):
     found = knots.leaf_value(np.zeros(len(knots.places), dtype=np.int64), 6, EPSILON)
     assert found.place == TargetLevels(16384, 24576).middles[6]
     assert found.noisy_size == 0
-    assert len(set(found.shares)) == 1
+    assert set(found.shares) == {0.0, 0.5}
 
 
 @given(st.lists(st.integers(-(2**62), 2**62), min_size=7, max_size=7), st.integers(0, 13))

@@ -128,6 +128,8 @@ def test_numbers_that_cannot_be(value: float, shares: list[float] | None, messag
         ([0.0, 0.0, 60.0], "edges must be finite numbers in increasing order"),
         ([0.0, math.nan, 60.0], "edges must be finite"),
         ([0.0, 5.0, math.inf], "edges must be finite"),
+        ([-1.0, 5.0, 60.0], "edges must be in the range of the target"),
+        ([0.0, 5.0, 1e308], "edges must be in the range of the target"),
         (None, "every leaf must have 0 shares"),
     ],
 )

@@ -30,6 +30,7 @@ from privatree.robustness import (
 )
 from privatree.robustness.certificates._intervals import _largest_place, least_probability
 from privatree.robustness.certificates._majority import Majority
+from privatree.robustness.certificates._measures import AbsoluteError
 
 STATEMENT = PrivacyStatement("MyLearner", epsilon=0.1, public=("the schema",))
 ERROR = ErrorCertificate(
@@ -208,6 +209,14 @@ def test_a_learner_of_numbers_is_certified() -> None:
     assert intervals.target_range == (0.0, 100.0)
 
 
+def test_a_test_target_outside_the_range_of_the_schema_counts_as_its_end() -> None:
+    X_test, y_test = AGES[:100], [1e9, *COST[1:100]]
+    found = error_certificate(LEARNER, AGES, COST, X_test, y_test, poisoned=[1], refits=30)
+    assert found.target_range == (10.0, 100.0)
+    assert "1 of 100 test records has a target outside the range of the schema" in str(found)
+    assert found.guarantee(1) < 90
+
+
 def test_what_is_refused_before_anything_is_trained() -> None:
     classifier = PrivaTreeClassifier(0.3, schema=Schema(SCHEMA.features, [0, 1]))
     with pytest.raises(ParameterError, match=r"PrivaTreeClassifier predicts classes\. Use a"):
@@ -226,7 +235,7 @@ def test_what_is_refused_before_anything_is_trained() -> None:
         error_certificate(LEARNER, AGES, COST, AGES[:2], [1.0, 1.0])
     for too_far_or_close in ([-1e101, 0.0], [0.0, 1e-101]):
         with pytest.raises(ParameterError, match="neither too far apart nor too close"):
-            error_certificate(LEARNER, AGES, COST, AGES[:2], too_far_or_close)
+            AbsoluteError(AGES[:2], too_far_or_close)
     for n_records in (1, 3):  # one record would be compared with both
         with pytest.raises(ParameterError, match=f"got 2 for {n_records} records"):
             error_certificate(LEARNER, AGES, COST, AGES[:n_records], [1.0, 2.0], refits=2)

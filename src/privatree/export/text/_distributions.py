@@ -54,7 +54,8 @@ def target_intervals(tree: Tree) -> TargetIntervals | None:
 def spread_text(tree: Tree, leaf: int) -> str:
     """Return the shortest range of the target with most of a leaf's records; "" if unknown.
 
-    It is unknown, too, if the leaf has no more records than noise explains.
+    It is unknown, too, if the leaf has no more records than noise explains. A range of all targets
+    would say nothing, and is "".
     """
     target, shares = tree.schema.target, tree.shares
     found = target_intervals(tree) if tree.has_support(leaf) else None
@@ -65,6 +66,8 @@ def spread_text(tree: Tree, leaf: int) -> str:
     share = below[last] - below[first]
     enough = np.flatnonzero(share >= _MOST)
     best = enough[np.argmin((ends[last] - ends[first])[enough])]
+    if (first[best], last[best]) == (0, len(ends) - 1):
+        return ""
     shown = _range_ends(target, ends, int(first[best]), int(last[best]))
     return f"{share[best]:.0%} {'at' if len(shown) == 1 else 'from'} {' to '.join(shown)}"
 

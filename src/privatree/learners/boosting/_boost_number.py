@@ -3,8 +3,9 @@
 The prediction of a record is a whole number, in fine steps of the target. It begins at a noisy mean
 of all records. The signed weight of a record is its residual, what its target is above or below the
 prediction, divided by a *scale* and clipped to 1. A function adds a share of the scale to the
-prediction, or subtracts it. A few times, the scale is chosen by noisy counts of the residuals: it
-is small where most records are fitted well, and large where some are far away.
+prediction, or subtracts it. It begins at a quarter of the interval that most targets lie in. A few
+times, noisy counts of the residuals change it: it gets small once most records are fitted well, and
+stays large where some are far away.
 """
 
 from __future__ import annotations
@@ -29,10 +30,12 @@ from privatree.schema import TARGET_CODES
 
 _FINEST = 32
 """The first residuals that are counted together are up to the interval's width by this number."""
-_NEAR, _FAR = 2.0, 5.0
-"""A count of residuals is used from this number of records on, times 1/epsilon: otherwise it may be
-noise. The second number is for residuals above the interval's width, of which a false count does
-more harm."""
+_LIKELY, _SURE = 2.0, 12.0
+"""A count of residuals probably has records from the first number on, times 1/epsilon, and surely
+from the second one. Above the interval's width, only sure counts are used: false ones do the most
+harm there."""
+_MAX_FALL, _MAX_RISE = 3, 2
+"""So many times smaller or larger the scale gets at most, as long as counts are not sure."""
 _LARGEST_EXCESS = 1 / 16
 """At twice the scale, what residuals are above it is at most this share of all residuals."""
 
@@ -83,18 +86,18 @@ class NumberBoosting(Boosting):
     def _next_rule(self, turn: int) -> tuple[Sequence[int], RecordRule]:
         n_rounds = self.rounds.n_rounds
         if turn in self._plan.residual_turns(n_rounds):
-            self._scale = self._scale_of_residuals() or self._scale
+            self._scale = self._next_scale()
         amount = max(1, round(self._scale / math.sqrt(n_rounds)))
         return (amount,), ResidualRule(self._start, self._scale)
 
-    def _scale_of_residuals(self) -> int:
-        """Return the scale that noisy counts of the residuals ask for; 0 if they are only noise."""
+    def _next_scale(self) -> int:
+        """Return the scale that noisy counts of the residuals ask for."""
         epsilon = self._plan.residual_epsilon
         exact_counts = self._sums.residual_counts(self._start, self._ends)
         noisy_counts = release_counts(
             self._records, exact_counts, epsilon, self._pure_ledger, "sizes of residuals"
         )
-        return residual_scale(noisy_counts, self._ends, epsilon)
+        return next_scale(self._scale, noisy_counts, self._ends, epsilon)
 
     def ensemble(self) -> Ensemble:
         target = self._schema.target
@@ -112,19 +115,33 @@ class NumberBoosting(Boosting):
         )
 
 
-def residual_scale(
-    noisy_counts: NDArray[np.int64], ends: NDArray[np.int64], epsilon: Fraction
+def next_scale(
+    scale: int, noisy_counts: NDArray[np.int64], ends: NDArray[np.int64], epsilon: Fraction
 ) -> int:
-    """Return the scale for residuals, given their noisy counts up to each of the ends.
+    """Return the scale after `scale`, given noisy counts of the residuals up to each of the ends.
+
+    With few records, counts are hardly more than noise. So they change the scale a little at a
+    time, unless they are sure.
+    """
+    sure = np.full(len(ends), _SURE) / float(epsilon)
+    likely = np.where(ends <= _FINEST * ends[0], _LIKELY / float(epsilon), sure)
+    wanted = residual_scale(np.where(noisy_counts >= likely, noisy_counts, 0), ends)
+    if not wanted:
+        return scale
+    certain = residual_scale(np.where(noisy_counts >= sure, noisy_counts, 0), ends)
+    largest = max(_MAX_RISE * scale, certain)
+    return max(1, min(max(wanted, scale // _MAX_FALL), largest))
+
+
+def residual_scale(counts: NDArray[np.int64], ends: NDArray[np.int64]) -> int:
+    """Return the scale for residuals, given how many are up to each of the ends; 0 for none.
 
     It is half the first end which residuals exceed by no more than a small share of all of them.
     """
     starts = np.concatenate([[0], ends[:-1]])
     middles = (starts + ends) / 2
-    least = np.where(ends <= _FINEST * ends[0], _NEAR, _FAR) / float(epsilon)
-    kept = np.where(noisy_counts >= least, noisy_counts, 0)
-    most = _LARGEST_EXCESS * float(kept @ middles)
+    most = _LARGEST_EXCESS * float(counts @ middles)
     if not most:
         return 0
-    excess = np.maximum(middles - ends[:, np.newaxis], 0.0) @ kept
+    excess = np.maximum(middles - ends[:, np.newaxis], 0.0) @ counts
     return max(1, int(ends[int(np.argmax(excess <= most))]) // 2)

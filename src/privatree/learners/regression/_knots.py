@@ -110,8 +110,20 @@ class Knots:
         low = 0 if kept[:first].any() else self.places[first]
         high = TARGET_CODES if kept[last + 1 :].any() else self.places[last]
         return LeafValue(
-            float(np.clip(place, low, high)), round(float(counts.sum())), _knot_shares(kept)
+            float(np.clip(place, low, high)), round(float(counts.sum())), self._shares(kept)
         )
+
+    def _shares(self, counts: NDArray[np.float64]) -> tuple[float, ...]:
+        """Return counts as shares, without negative ones.
+
+        If no count is positive, nothing is known of the leaf but that its records are probably
+        where most are. A share far outside would make its value look far more uncertain.
+        """
+        positive = np.maximum(counts, 0.0)
+        if not positive.any():
+            positive[list(self.window)] = 1.0
+        shares: list[float] = (positive / positive.sum()).tolist()
+        return tuple(shares)
 
 
 def _doubling_places(end: int, width: int) -> list[int]:
@@ -119,12 +131,3 @@ def _doubling_places(end: int, width: int) -> list[int]:
     steps = ((2**i - 1) * width // 2 for i in range(1, TARGET_CODES))
     places = [end - step for step in takewhile(lambda step: step < end, steps)]
     return [*places, 0] if end > 0 else []
-
-
-def _knot_shares(counts: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return counts as shares, without negative ones."""
-    positive = np.maximum(counts, 0.0)
-    if not positive.any():
-        positive = np.ones(len(counts))
-    shares: list[float] = (positive / positive.sum()).tolist()
-    return tuple(shares)

@@ -179,6 +179,8 @@ def _check_values(tree: Tree, leaf: NDArray[np.bool_], target: Target) -> None:
     if tree.edges is not None and tree.shares is not None:
         if not np.isfinite(tree.edges).all() or (np.diff(tree.edges) <= 0).any():
             raise ModelFormatError("edges must be finite numbers in increasing order.")
+        if tree.edges[0] < float(target.low) or tree.edges[-1] > float(target.high):
+            raise ModelFormatError("edges must be in the range of the target.")
         _check_shares("shares", tree.shares, leaf)
 
 

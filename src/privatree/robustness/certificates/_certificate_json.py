@@ -45,7 +45,8 @@ MAX_REFITS = 10**6
 MAX_ROWS = 1000
 """Largest number of rows in a file. Each row is computed again when the file is read."""
 ROUNDING = 1e-9
-"""Allowed difference between a figure in the file and one that is computed again."""
+"""Allowed difference between a figure in the file and one that is computed again, as a share of the
+largest figure."""
 
 _COMMON_KEYS = {"format", "version", "kind", "meaning", "conditions", "notes", "warning", "privacy"}
 _SCORE_FIGURES = {
@@ -161,7 +162,7 @@ def score_certificate_from_dict(kind: type[ScoreKind], written: Any) -> ScoreKin
         promised = _json_number(promise, row.get(promise), float)
         supported = certificate.guarantee(edits)
         excess = promised - supported if kind.more_is_better else supported - promised
-        if excess > ROUNDING:
+        if excess > ROUNDING * certificate.largest:
             raise ModelFormatError(
                 f"the guarantee for {edits} poisoned {privacy.words.counted} must follow from the "
                 "other figures, but the file promises more than they do. The file was changed: "

@@ -35,8 +35,10 @@ _CERTAIN_COLUMN = "certain: share of the records for which the class predicted m
 _MAX_CLASS_WIDTH = 40
 """Largest number of characters of a class that are printed; longer texts are cut."""
 _PREDICTION_ROWS = 6
-_FEW_STAGES = 3
-"""A schedule with so few stages stands for an unknown number of rounds, or is for one round."""
+_FEW_CHOICES = 2
+"""A schedule with so few choices stands for an unknown number of rounds, or is for one round.
+
+An ensemble for a number has one choice more than its rounds: the interval of the target."""
 
 
 # --- certificates of a score ----------------------------------------------------------------------
@@ -140,8 +142,8 @@ def _stronger_parameter(privacy: PrivacyStatement) -> str:
     """Return the parameter of our own learners that makes certificates stronger, and a comma."""
     if privacy.learner in ("PrivaBoostClassifier", "PrivaBoostRegressor"):
         paths = () if privacy.schedule is None else privacy.schedule.sequences
-        is_public = max(map(len, paths), default=0) > _FEW_STAGES
-        return "" if is_public else "a declared number of rounds, "
+        n_choices = (sum(stage.kind == "choice" for stage in path) for path in paths)
+        return "" if max(n_choices, default=0) > _FEW_CHOICES else "a declared number of rounds, "
     return "" if privacy.schedule is None else 'schedule="robust", '
 
 

@@ -31,8 +31,8 @@ def error_certificate(
 ) -> ErrorCertificate:
     """Certify an upper bound on the mean absolute error of a regressor with poisoned training data.
 
-    Predictions outside the range of the test targets count as its nearer end, so that one of them
-    cannot spoil the bound.
+    Predictions outside the range of the test targets count as its nearer end, and test targets
+    outside the range of the schema, too, so that one of them cannot spoil the bound.
 
     Parameters
     ----------
@@ -74,7 +74,9 @@ def error_certificate(
     """
     require_outcome(estimator, number=True)
     task = Certification(estimator, X, y, confidence, refits, n_jobs=n_jobs, progress=progress)
-    return task.certify_score(ErrorCertificate, AbsoluteError(X_test, y_test), poisoned)
+    declared = getattr(getattr(estimator, "schema", None), "target", None)
+    score = AbsoluteError(X_test, y_test, declared)
+    return task.certify_score(ErrorCertificate, score, poisoned)
 
 
 def prediction_intervals(

@@ -14,7 +14,7 @@ from privatree.errors import CertificateError, ParameterError
 from privatree.model import EnsembleModel, Model
 from privatree.robustness.attacks._attacks import BackdoorAttack
 from privatree.robustness.certificates._majority import Majority, is_label
-from privatree.schema import Numeric
+from privatree.schema import Numeric, Target
 from privatree.tables import (
     column_names,
     column_position,
@@ -112,16 +112,22 @@ class Accuracy(_Score):
 class AbsoluteError(_Score):
     """The mean absolute error of a model's predictions, as a share of the range of test targets.
 
-    Predictions outside the range of the test targets count as its nearer end.
+    Predictions outside the range of the test targets count as its nearer end. Test targets outside
+    the range that the learner declares count as its nearer end, as in training: otherwise one of
+    them could make the range, and with it the certificate, useless.
     """
 
     meaning_of_stop: ClassVar[str] = "they count as the largest error"
     score_if_stopped: ClassVar[float] = 1.0
 
-    def __init__(self, X_test: Any, y_test: Any) -> None:
-        self.X_test, self.y_test = X_test, read_target(y_test)
-        if not np.isfinite(self.y_test).all():
+    def __init__(self, X_test: Any, y_test: Any, declared: Target | None = None) -> None:
+        self.X_test, exact = X_test, read_target(y_test)
+        if not np.isfinite(exact).all():
             raise ParameterError("y_test must have a finite number for each record.", "y_test")
+        self.y_test = exact
+        if declared is not None:
+            self.y_test = np.clip(exact, float(declared.low), float(declared.high))
+        self._n_outside = int((self.y_test != exact).sum())
         if len(self.y_test) and self.y_test.min() == self.y_test.max():
             raise ParameterError(
                 "y_test, the test targets, must have at least two different numbers.", "y_test"
@@ -150,10 +156,18 @@ class AbsoluteError(_Score):
         return {"target_range": self.target_range}
 
     def compare_labels(self, model: Any) -> tuple[tuple[str, ...], Majority]:
-        """Return no notes, and the median of the test targets with its error."""
+        """Return a note on test targets that are clipped, and the median with its error."""
         median = float(np.median(self.y_test))
         shown = int(median) if median.is_integer() else median
-        return (), Majority(shown, float(np.abs(self.y_test - median).mean()))
+        majority = Majority(shown, float(np.abs(self.y_test - median).mean()))
+        if not self._n_outside:
+            return (), majority
+        have, they = ("has", "it counts") if self._n_outside == 1 else ("have", "they count")
+        note = (
+            f"{self._n_outside} of {len(self.y_test)} test records {have} a target outside the "
+            f"range of the schema; {they} as its nearer end."
+        )
+        return (note,), majority
 
     def __call__(self, model: Any) -> float:
         predicted = np.asarray(model.predict(self.X_test), dtype=np.float64)
