@@ -56,6 +56,7 @@ def records(learner=PrivaTreeClassifier, n=600):
     return frame[["income", "job"]], frame["age"].to_numpy(dtype=float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_learner_scores_itself_and_keeps_the_scores(tmp_path, learner):
     fitted = model(learner=learner).fit(*records(learner), holdout=0.25, score_epsilon=0.5)
@@ -423,6 +424,7 @@ def test_a_share_of_a_statement_is_between_zero_and_one():
 # --- what else reads a statement ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_budget_is_drawn_for_the_model_alone():
     pytest.importorskip("matplotlib")
     fitted = model(1.0).fit(*records(), holdout=0.2, score_epsilon=3.0)
@@ -432,6 +434,7 @@ def test_a_budget_is_drawn_for_the_model_alone():
     assert not any("not spent" in text for text in texts)
 
 
+@pytest.mark.slow
 def test_a_certificate_of_the_learner_fits_the_model_with_scores():
     """Its epsilon is that of the model: a poisoned record changes the model or the scores."""
     frame, labels = records(n=300)

@@ -19,6 +19,7 @@ def fingerprints_of(rows):
     return np.array(rows, dtype=np.uint64).reshape(-1, 2).T.copy()
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(1, 7))
 def test_rows_are_numbered_among_their_equals(rows, size):
     counter, seen = CopyCounter(), Counter()

@@ -65,6 +65,7 @@ def parts_of(dealing, batches):
     return found
 
 
+@pytest.mark.slow
 @given(RECORDS, SEEDS, st.randoms(use_true_random=False), st.integers(1, 9))
 def test_parts_depend_neither_on_the_order_nor_on_batches(records, seed, random, size):
     dealing = dealing_of(seed)

@@ -11,7 +11,7 @@ from privatree.counting.dealing._kernels import move_copies, number_copies
 from privatree.errors import SourceError
 
 MAX_DISTINCT = 10**8
-"""Largest number of different rows that one process can number: about 5 GB."""
+"""Largest number of different rows that one process can number: about 6 GB."""
 
 
 class CopyCounter:
