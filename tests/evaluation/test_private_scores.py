@@ -255,7 +255,7 @@ def test_the_spends_add_up_to_epsilon(classes, tree, numbers, neighbours):
         ({"epsilon": 1, "budget": 3}, "budget must be"),
         ({"epsilon": 1, "max_sample_weight": 0}, "max_sample_weight must"),
         ({"epsilon": 1, "units": [1]}, "units must have the same number"),
-        ({"epsilon": 1e-8, "units": np.arange(N)}, "epsilon must be at least 1e-06"),
+        ({"epsilon": 1e-8, "units": np.arange(N)}, "epsilon must be at least 1e-05"),
     ],
 )
 def test_a_mistake_is_an_error_that_costs_nothing(classes, tree, given, message):
@@ -330,3 +330,16 @@ def test_a_model_without_probabilities_has_no_scores_of_them():
     assert names == {"accuracy", "balanced accuracy", "recall", "precision"}
     assert scores.calibration == ()
     assert [spend.epsilon for spend in scores.spends] == [1]
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+def test_the_smallest_epsilons_can_be_drawn(classes, tree, numbers, neighbours):
+    frame, y, _ = classes
+    given = {"neighbours": neighbours, "random_state": 0}
+    private_scores(tree, frame, y, epsilon=1e-9, **given)
+    private_scores(tree, frame, y, units=frame["who"], epsilon=1e-5, **given)
+    frame, y, schema = numbers
+    model = PrivaTreeRegressor(1, max_depth=2, schema=schema, random_state=0).fit(frame, y)
+    private_scores(model, frame, y, epsilon=1e-9, **given)
+    scores = private_scores(model, frame, y, units=frame["who"], epsilon=1e-5, **given)
+    assert scores["R²"].value is None

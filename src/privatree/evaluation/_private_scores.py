@@ -24,7 +24,7 @@ from privatree.tables import collect_lazy_frame, open_frame, open_labels
 
 PURPOSE = "private_scores"
 """What a charge to a budget says."""
-_LEAST_EPSILON = 1e-6
+_LEAST_EPSILON = 1e-5
 """Smallest epsilon for records with units or weights: noise needs a rate of at least 2^-50."""
 
 
