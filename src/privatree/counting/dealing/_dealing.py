@@ -91,7 +91,8 @@ class Dealing:
         """Return a keyed hash of 128 bits of each distinct id, an array (2, id)."""
         key = np.array(self.key[:2], dtype="<u8").tobytes()
         hashes = [blake2b(one.encode(), key=key, digest_size=16).digest() for one in found.ids]
-        return np.frombuffer(b"".join(hashes), dtype="<u8").reshape(-1, 2).T.astype(np.uint64)
+        words = np.frombuffer(b"".join(hashes), dtype="<u8").reshape(-1, 2)
+        return np.ascontiguousarray(words.T, dtype=np.uint64)
 
     def are_held_out(
         self, fingerprints: NDArray[np.uint64], numbers: NDArray[np.int64]
