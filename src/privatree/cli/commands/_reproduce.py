@@ -126,7 +126,7 @@ def reproduce(
     request = Request(
         output=output,
         datasets=_parse_reproduce_names("--datasets", datasets) if suite is None else names(suite),
-        methods=_parse_reproduce_names("--methods", methods),
+        methods=_parse_reproduce_methods(methods),
         epsilons=_parse_reproduce_epsilons(epsilon),
         repeats=_check_reproduce_number("--repeats", repeats),
         data_dir=data_dir,
@@ -173,6 +173,18 @@ def _parse_reproduce_names(option: str, given: str | None) -> tuple[str, ...] | 
     if not found:
         raise ParameterError(f"{option} must be names separated by commas, got {given!r}.")
     return found
+
+
+def _parse_reproduce_methods(given: str | None) -> tuple[str, ...] | None:
+    """Return the ids of methods; ``survey`` stands for all of the paper's related work."""
+    from privatree.baselines.methods import survey
+
+    found = _parse_reproduce_names("--methods", given)
+    if found is None:
+        return None
+    return tuple(
+        dict.fromkeys(one for name in found for one in (survey() if name == "survey" else (name,)))
+    )
 
 
 def _parse_reproduce_epsilons(given: str | None) -> tuple[float, ...] | None:
