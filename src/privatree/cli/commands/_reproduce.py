@@ -26,6 +26,7 @@ def reproduce(
             "accuracy",
             "runtime",
             "datasets",
+            "survey",
             "epsilon-curve",
             "budget-shares",
             "poisoning",
@@ -36,8 +37,9 @@ def reproduce(
         typer.Argument(
             metavar="TARGET",
             help="accuracy: tables of accuracy, AUC and log loss of all methods. runtime: seconds "
-            "per training. datasets: properties of the datasets. epsilon-curve: accuracy against "
-            "epsilon. budget-shares: how Algorithm 1 should divide its budget. poisoning: tables "
+            "per training. datasets: properties of the datasets. survey: what the published methods of "
+            "the paper's related work claim, what is proved for them, an audit of each, and their "
+            "accuracy. epsilon-curve: accuracy against epsilon. budget-shares: how Algorithm 1 should divide its budget. poisoning: tables "
             "of the accuracy that is guaranteed if records are poisoned. poisoning-curve: the "
             "guaranteed accuracy against the number of poisoned records. backdoor: how often a "
             "trigger that was planted in images works. all: all of them.",
@@ -68,7 +70,8 @@ def reproduce(
             help="Methods, in place of all: decision-tree, dpa, lightgbm, bdpt, privatree-star, "
             "dpgdf, privatree-paper, diffprivlib-forest, diffprivlib-tree, random-tree (our "
             "version of diffprivlib-tree), privatree (record-level), privatree-robust, privaboost "
-            "(an ensemble), privaboost-pure (the same with delta 0), diffprivlib-logistic, dp-ebm.",
+            "(an ensemble), privaboost-pure (the same with delta 0), diffprivlib-logistic, dp-ebm; "
+            "survey: all published methods of the paper's related work.",
         ),
     ] = None,
     epsilon: Annotated[

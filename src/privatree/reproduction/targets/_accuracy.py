@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 _LEFT_OUT = ("dpa", "lightgbm", "diffprivlib-forest", "privatree-robust")
 METHODS = tuple(
-    name
-    for name in methods.names()
-    if name not in _LEFT_OUT and not methods.get(name).surveyed
+    name for name in methods.names() if name not in _LEFT_OUT and not methods.get(name).surveyed
 )
 """All methods except those for other tables; the option --methods accepts these, too."""
 EPSILONS = (0.01, 0.1, 1.0)
