@@ -265,7 +265,7 @@ class Scripted:
 def at_the_root(candidates):
     """All that a chooser sees of the table at the root, with a ledger that notes its questions."""
     frame, labels = table()
-    codes = {c: pd.Categorical(frame[c], SCHEMA.features[c].categories).codes for c in "abde"}
+    codes = {c: pd.Categorical(frame[c], SCHEMA.features[c].categories).codes for c in ("a", "b", "d", "e")}
     columns = [codes["a"], codes["b"], frame.c.to_numpy(float), codes["d"], codes["e"]]
     records = candidates.coding.bin_records(columns, (labels == "yes").astype(np.int32), 2)
     ledger = Scripted()
@@ -305,7 +305,7 @@ def test_splits_of_diffpid3_follow_the_published_law(method, sensitivity, of_chi
     ledger, _, frame, labels = asked(method)
     e = Fraction(1, 4)
     mechanism, exact, _ = ledger.find("split")
-    q = np.array([sum(map(of_child, children(frame[c].to_numpy(), labels))) for c in "abd"])
+    q = np.array([sum(map(of_child, children(frame[c].to_numpy(), labels))) for c in ("a", "b", "d")])
     law = np.exp(float(e) * (q - q.max()) / (2 * sensitivity))
     np.testing.assert_allclose(np.exp(mechanism.log_probabilities(exact)), law / law.sum())
     assert mechanism.epsilon == e / 2
@@ -355,7 +355,7 @@ def test_splits_of_dpdf_follow_the_published_law(sensitivity, exponent):
     def impurity(side):
         return sum(sum(c) * (1 - sum((k / sum(c)) ** 2 for k in c)) for c in side) / 400
 
-    u = np.array([-impurity(children(frame[c].to_numpy(), labels)) for c in "abd"])
+    u = np.array([-impurity(children(frame[c].to_numpy(), labels)) for c in ("a", "b", "d")])
     law = np.exp((u - u.max()) / 3 / 2 * exponent)
     np.testing.assert_allclose(np.exp(mechanism.log_probabilities(exact)), law / law.sum())
     assert query.label(choice.node, choice.exact_totals).label == int(labels.mean() > 0.5)

@@ -59,7 +59,14 @@ class Grown(NamedTuple):
 
 @dataclass(frozen=True)
 class PublishedMethod:
-    """Base class of methods. Their options are the fields of a subclass."""
+    """Base class of methods. Their options are the fields of a subclass.
+
+    Examples
+    --------
+    >>> from privatree.baselines import DiffPID3
+    >>> isinstance(DiffPID3(), PublishedMethod)
+    True
+    """
 
     title: ClassVar[str]
     vote: ClassVar[str] = "average"

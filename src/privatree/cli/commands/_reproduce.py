@@ -37,12 +37,12 @@ def reproduce(
         typer.Argument(
             metavar="TARGET",
             help="accuracy: tables of accuracy, AUC and log loss of all methods. runtime: seconds "
-            "per training. datasets: properties of the datasets. survey: what the published methods of "
-            "the paper's related work claim, what is proved for them, an audit of each, and their "
-            "accuracy. epsilon-curve: accuracy against epsilon. budget-shares: how Algorithm 1 should divide its budget. poisoning: tables "
-            "of the accuracy that is guaranteed if records are poisoned. poisoning-curve: the "
-            "guaranteed accuracy against the number of poisoned records. backdoor: how often a "
-            "trigger that was planted in images works. all: all of them.",
+            "per training. datasets: properties of the datasets. survey: what published methods "
+            "claim, what is proved for them, an audit of each, and their accuracy. epsilon-curve: "
+            "accuracy against epsilon. budget-shares: how Algorithm 1 should divide its budget. "
+            "poisoning: tables of the accuracy that is guaranteed if records are poisoned. "
+            "poisoning-curve: the guaranteed accuracy against the number of poisoned records. "
+            "backdoor: how often a trigger that was planted in images works. all: all of them.",
         ),
     ],
     output: Annotated[

@@ -189,20 +189,20 @@ def _survey_table(scope: Scope, tidy: pd.DataFrame, shared: Sequence[str]) -> Ta
     by_id: dict[str, Method] = {method.id: method for method in scope.methods}
 
     def row(found: Any) -> Row:
-        method = by_id[found.method]
+        method = by_id[found["method"]]
         single = _SINGLE.get(method.id, method.id.removesuffix("-forest"))
         features = _FEATURES.get(single, Features("", "", ""))
-        refuted = found.audited > found.claimed
+        refuted = found["audited"] > found["claimed"]
         cells = [
             *(Cell(text) for text in features),
-            Cell(f"{found.claimed:g}"),
-            Cell(_epsilon_wording(found.proved, found.delta)),
-            Cell(_bound_wording(found.audited), bold=refuted, footnote=found.note),
+            Cell(f"{found['claimed']:g}"),
+            Cell(_epsilon_wording(found["proved"], found["delta"])),
+            Cell(_bound_wording(found["audited"]), bold=refuted, footnote=found["note"]),
             *(
-                Cell(share_wording(getattr(found, f"accuracy_{task_number(epsilon)}")))
+                Cell(share_wording(found[f"accuracy_{task_number(epsilon)}"]))
                 for epsilon in scope.epsilons
             ),
-            Cell(seconds_wording(found.fit_seconds)),
+            Cell(seconds_wording(found["fit_seconds"])),
         ]
         return Row((method.title,), cells)
 
@@ -215,7 +215,7 @@ def _survey_table(scope: Scope, tidy: pd.DataFrame, shared: Sequence[str]) -> Ta
             *(Column(f"{epsilon:g}", "accuracy at claimed ε") for epsilon in scope.epsilons),
             Column("seconds"),
         ],
-        [Section("", [row(found) for found in tidy.itertuples(index=False)])],
+        [Section("", [row(found) for found in tidy.to_dict("records")])],
         (
             f"Depth {DEPTH}; in DiffGen and DT-Diff, {DEPTH} steps. Accuracy: mean over "
             f"{', '.join(shared)} of {scope.repeats} x {N_FOLDS}-fold cross-validation. Seconds: "
@@ -223,8 +223,8 @@ def _survey_table(scope: Scope, tidy: pd.DataFrame, shared: Sequence[str]) -> Ta
             "proved ε: for one record added or removed, the largest of all datasets; the proofs "
             "say for which reading of a paper it is. *: a sensitivity that depends on the records.",
             f"audited: the largest lower bound on the real ε at claimed ε {CLAIM:g}, with 99% "
-            f"confidence, over six pairs of tables and {RUNS} trainings on each; bold: the claim "
-            "is refuted. A bound below the claim proves nothing.",
+            f"confidence, over six pairs of tables and {RUNS} trainings on each (for the pair lead "
+            "ten times as many); bold: the claim is refuted. A bound below it proves nothing.",
             *method_caveats(scope.methods),
         ),
     )
