@@ -265,7 +265,10 @@ class Scripted:
 def at_the_root(candidates):
     """All that a chooser sees of the table at the root, with a ledger that notes its questions."""
     frame, labels = table()
-    codes = {c: pd.Categorical(frame[c], SCHEMA.features[c].categories).codes for c in ("a", "b", "d", "e")}
+    codes = {
+        c: pd.Categorical(frame[c], SCHEMA.features[c].categories).codes
+        for c in ("a", "b", "d", "e")
+    }
     columns = [codes["a"], codes["b"], frame.c.to_numpy(float), codes["d"], codes["e"]]
     records = candidates.coding.bin_records(columns, (labels == "yes").astype(np.int32), 2)
     ledger = Scripted()
@@ -305,7 +308,9 @@ def test_splits_of_diffpid3_follow_the_published_law(method, sensitivity, of_chi
     ledger, _, frame, labels = asked(method)
     e = Fraction(1, 4)
     mechanism, exact, _ = ledger.find("split")
-    q = np.array([sum(map(of_child, children(frame[c].to_numpy(), labels))) for c in ("a", "b", "d")])
+    q = np.array(
+        [sum(map(of_child, children(frame[c].to_numpy(), labels))) for c in ("a", "b", "d")]
+    )
     law = np.exp(float(e) * (q - q.max()) / (2 * sensitivity))
     np.testing.assert_allclose(np.exp(mechanism.log_probabilities(exact)), law / law.sum())
     assert mechanism.epsilon == e / 2

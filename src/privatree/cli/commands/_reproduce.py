@@ -70,8 +70,11 @@ def reproduce(
             help="Methods, in place of all: decision-tree, dpa, lightgbm, bdpt, privatree-star, "
             "dpgdf, privatree-paper, diffprivlib-forest, diffprivlib-tree, random-tree (our "
             "version of diffprivlib-tree), privatree (record-level), privatree-robust, privaboost "
-            "(an ensemble), privaboost-pure (the same with delta 0), diffprivlib-logistic, dp-ebm; "
-            "survey: all published methods of the paper's related work.",
+            "(an ensemble), privaboost-pure (the same with delta 0), diffprivlib-logistic, dp-ebm. "
+            "Other published methods: dpdf, dpdf-forest, smooth-random, smooth-random-forest, "
+            "rana-forest, sulq-id3, private-rdt, private-rdt-forest, sulq-based-id3, diffpid3, "
+            "diffp-c45, diffgen, dt-diff, dprf, dprfmv, dprfta, rana, adiffp, train-single-tree. "
+            "survey stands for these and for the trees to compare them with.",
         ),
     ] = None,
     epsilon: Annotated[
