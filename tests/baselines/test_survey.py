@@ -34,7 +34,7 @@ from privatree.baselines.growing._coding import CUT, GRID, MULTIWAY, ONE, Coding
 from privatree.baselines.growing._growth import OpenNode
 from privatree.baselines.growing._labellers import NoisyValue, SmoothLabel
 from privatree.baselines.growing._method import Job
-from privatree.baselines.growing._rules import Choice
+from privatree.baselines.growing._rules import Choice, FewRecords
 from privatree.baselines.growing._scores import gradient_score
 from privatree.baselines.growing._structures import deal_records
 from privatree.baselines.random_forests._smooth_random_trees import CAP, capped_smooth_loss
@@ -329,6 +329,15 @@ def test_thresholds_of_diffp_c45_follow_the_published_law():
     d = sum(map(max, children(frame.d.to_numpy(), labels)))
     assert exact_split.tolist() == [*others, q[0], d]  # the scripted draw takes the first threshold
     assert split.position == 0
+
+
+def test_the_stop_rule_counts_children():
+    """A cut has two children, however fine the grid is: 3 categories and 2 classes are 6 cells."""
+    candidates = Coding.public(SCHEMA, GRID).candidates(MULTIWAY, of_numbers=CUT)
+    choice, *_ = at_the_root(candidates)
+    assert choice.n_children.tolist() == [3, 2, 2, 2, 2, 2]
+    for epsilon, stops in ((Fraction(211, 10000), True), (Fraction(213, 10000), False)):
+        assert FewRecords(epsilon)(choice) == stops  # 400/6 against sqrt(2)/epsilon
 
 
 def test_splits_of_train_single_tree_follow_the_published_law():

@@ -16,6 +16,7 @@ from privatree.baselines.growing._scores import (
     gradient_score,
     information_gain,
 )
+from privatree.privacy.mechanisms import Exponential
 from privatree.schema import Numeric
 
 CODING = Coding((0, 1), (None, np.array([0.5, 1.5])), (2, 3))
@@ -131,6 +132,36 @@ def test_a_published_draw_has_the_published_exponent_and_its_real_cost(score, sh
     draw = score.draw(Fraction(1, 5))
     assert draw.epsilon / draw.score_range == Fraction(1, 5) / (2 * score.sensitivity)
     assert draw.epsilon == share * Fraction(1, 5)
+
+
+def largest_loss(score, mechanism, n_classes=2, size=3):
+    """Largest log-ratio of the probabilities of a split, over all small neighbouring tables."""
+    candidates, worst = CODING.candidates(MULTIWAY, of_numbers=CUT), 0.0
+    kinds = list(product(range(2), range(3), range(n_classes)))
+    for n in range(size):
+        for records in combinations_with_replacement(kinds, n):
+            before = candidates.scores(score, *counts_of(records, n_classes))
+            for more in kinds:
+                after = candidates.scores(score, *counts_of((*records, more), n_classes))
+                laws = [mechanism.log_probabilities(scores) for scores in (before, after)]
+                worst = max(worst, np.abs(laws[0] - laws[1]).max())
+    return worst
+
+
+@pytest.mark.parametrize("score", [MAX, GINI, entropy_score(4), NORMALISED_GINI, gradient_score(0)])
+def test_the_splits_of_neighbours_differ_by_what_a_draw_costs_at_most(score):
+    draw = score.draw(Fraction(16))
+    loss = largest_loss(score, draw)
+    assert 0.2 * draw.epsilon < loss <= draw.epsilon + 1e-9
+    # Mutants: the exponent of a draw that costs more.
+    sharper = Exponential(draw.epsilon * 5, draw.score_range)
+    assert largest_loss(score, sharper) > draw.epsilon
+
+
+def test_the_max_score_uses_up_its_budget():
+    draw = MAX.draw(Fraction(16))
+    assert largest_loss(MAX, draw) > 0.9 * draw.epsilon
+    assert largest_loss(MAX, Exponential(2 * draw.epsilon, MAX.score_range)) > 1.8 * draw.epsilon
 
 
 @pytest.mark.parametrize(

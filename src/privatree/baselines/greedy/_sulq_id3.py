@@ -81,10 +81,10 @@ class CountsOfLevel:
         noisy_size, noisy_sizes, noisy_counts = np.split(noisy, [1, 1 + exact.shape[1]])
         noisy_counts = noisy_counts.reshape(exact.shape)
         node.noisy_counts = noisy_counts.sum(axis=1) / len(tables)
-        ends = np.cumsum(choice.n_codes)[:-1]
+        ends = np.cumsum(choice.n_children)[:-1]
         self.best[node.numbers] = best_by_noisy_counts(noisy_counts, noisy_sizes, ends)
         deviation = math.sqrt(mechanism.variance(len(vector))) * mechanism.step
-        n_cells = int(choice.n_codes.max()) * len(exact)
+        n_cells = int(choice.n_children.max()) * len(exact)
         return float(noisy_size[0]) / n_cells < deviation
 
     def choose(self, choice: Choice) -> int:

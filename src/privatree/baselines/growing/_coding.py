@@ -131,6 +131,13 @@ class Candidates:
         return np.repeat(np.arange(len(sizes)), sizes)
 
     @cached_property
+    def n_children(self) -> NDArray[np.int64]:
+        """Number of children of each candidate."""
+        sizes = zip(self.coding.n_codes, self.kinds, strict=True)
+        own = np.array([n if kind == MULTIWAY else 2 for n, kind in sizes], dtype=np.int64)
+        return np.asarray(own[self.positions])
+
+    @cached_property
     def _offsets(self) -> NDArray[np.int64]:
         return np.concatenate([[0], np.cumsum(self.coding.n_codes)]).astype(np.int64)
 

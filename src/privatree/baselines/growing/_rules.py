@@ -30,9 +30,9 @@ class Choice(NamedTuple):
     exact_totals: NDArray[np.int64]
 
     @property
-    def n_codes(self) -> NDArray[np.int64]:
-        """Number of codes of the feature of each allowed candidate."""
-        return np.array(self.candidates.coding.n_codes)[self.candidates.positions[self.allowed]]
+    def n_children(self) -> NDArray[np.int64]:
+        """Number of children of each allowed candidate."""
+        return self.candidates.n_children[self.allowed]
 
     def exact_scores(self, score: Score) -> NDArray[np.float64]:
         return self.candidates.scores(score, self.exact_counts, self.exact_totals)[self.allowed]
@@ -131,5 +131,5 @@ class FewRecords:
 
     def __call__(self, choice: Choice) -> bool:
         noisy_size = draw_size(choice.node, choice.exact_totals, self.epsilon)
-        n_cells = int(choice.n_codes.max()) * len(choice.exact_totals)
+        n_cells = int(choice.n_children.max()) * len(choice.exact_totals)
         return noisy_size / n_cells < sqrt(2) / float(self.epsilon)
