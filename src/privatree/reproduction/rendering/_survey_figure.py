@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#882255")
 _MARKERS = "os^DvPX<"
+_OURS = "privatree"
 
 
 class Point(NamedTuple):
@@ -40,7 +41,8 @@ def survey_figure(points: Mapping[str, Sequence[Point]], methods: Sequence[Metho
             own = [point for point in points.get(method.id, ()) if not math.isnan(point.proved)]
             if not own:
                 continue
-            colour = _COLOURS[place % len(_COLOURS)]
+            ours = method.id == _OURS
+            colour = "#000000" if ours else _COLOURS[place % len(_COLOURS)]
             marker = _MARKERS[(place // len(_COLOURS) + place) % len(_MARKERS)]
             x = [point.proved if math.isfinite(point.proved) else edge for point in own]
             hollow = not math.isfinite(own[0].proved)
@@ -51,15 +53,16 @@ def survey_figure(points: Mapping[str, Sequence[Point]], methods: Sequence[Metho
                 marker=marker,
                 markersize=4.5,
                 markerfacecolor="white" if hollow else colour,
-                linewidth=0.0 if hollow else 0.8,
+                linewidth=0.0 if hollow else 1.8 if ours else 0.8,
             )
             entries[method.title] = line
         axes.axvline(edge / 2, color="#999999", linewidth=0.6)
-        axes.set_xlabel("proved ε for a whole record (at the right: no finite ε is proved)")
+        axes.set_xlabel("proved ε for a whole record (none: no finite ε is proved)")
         axes.set_ylabel("mean test accuracy")
         axes.grid(axis="y", color="#E4E4E4", linewidth=0.6)
         axes.set_axisbelow(True)
-        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}" if x < edge / 2 else "")
+        axes.text(edge, 1.0, "none", transform=axes.get_xaxis_transform(), ha="center", va="bottom")
         axes.set_xlim(right=2 * edge)
         add_legend_below_figure(figure, entries, n_columns=5)
     return figure
