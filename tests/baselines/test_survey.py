@@ -122,6 +122,7 @@ def test_the_deepest_path_spends_what_is_proved_and_the_statement_says_it(method
     share = SINGLE[method]
     model = trained(method, 1e4, schema=SCHEMA)
     privacy = model.privacy_
+    assert privacy.learner == type(method).__name__
     total = path_total(model.tree_, privacy.spends)
     if share is None:
         assert privacy.epsilon == math.inf

@@ -101,6 +101,11 @@ class PublishedEstimator(BaselineEstimator):
     _max_depth = 10
     method: PublishedMethod
 
+    @property
+    def _learner(self) -> str:
+        """Name of the learner in the privacy statement."""
+        return type(self).__name__
+
     def _train_model(self, X: Any, y: Any) -> Any:
         if not isinstance(self.method, PublishedMethod):
             raise ParameterError(
@@ -118,7 +123,7 @@ class PublishedEstimator(BaselineEstimator):
         leaks = (*schema_leaks(schema), *proved.leaks)
         bound = math.inf if proved.epsilon is None or leaks else epsilon_above(proved.epsilon)
         privacy = PrivacyStatement(
-            learner=type(self).__name__,
+            learner=self._learner,
             epsilon=bound,
             delta=float(proved.delta),
             public=(PUBLIC_SCHEMA, PUBLIC_PARAMETERS),
@@ -220,6 +225,10 @@ class PublishedClassifier(PublishedEstimator):
     ) -> None:
         super().__init__(epsilon, max_depth=max_depth, schema=schema, random_state=random_state)
         self.method = method
+
+    @property
+    def _learner(self) -> str:
+        return type(self.method).__name__
 
     def _keep_baseline(self, model: Any) -> Self:
         self._keep_model(model)
