@@ -88,11 +88,13 @@ def reproduce_survey(request: Request, reporter: Reporter) -> list[Path]:
     audited = study.run("survey", audits)
     proved = _proved_epsilons(scope)
     shared = _shared_datasets(scope)
-    means = _mean_accuracies(summarise_scores(cells), shared)
+    summary = summarise_scores(cells)
+    means = _mean_accuracies(summary, shared)
     tidy = _survey_frame(scope, means, proved, audited, cells)
     table = _survey_table(scope, tidy, shared)
     folder = request.output / "survey"
-    written = [*write_table(folder, "survey", table, tidy)]
+    more = [_dataset_table(scope, summary)]
+    written = [*write_table(folder, "survey", table, tidy, more=more)]
     if can_draw:
         points = {
             method.id: [
@@ -227,6 +229,36 @@ def _survey_table(scope: Scope, tidy: pd.DataFrame, shared: Sequence[str]) -> Ta
             "ten times as many); bold: the claim is refuted. A bound below it proves nothing.",
             *method_caveats(scope.methods),
         ),
+    )
+
+
+def _dataset_table(scope: Scope, summary: pd.DataFrame) -> Table:
+    """Return the accuracy on each dataset, with the figures of all epsilons in one cell."""
+    found = {(row.method, row.dataset, row.epsilon): row for row in frame_rows(summary)}
+
+    def cell(method: Method, dataset: str) -> Cell:
+        rows = [found.get((method.id, dataset, epsilon)) for epsilon in scope.epsilons]
+        if None in rows:
+            return Cell("-")
+        notes = [row.note for row in rows if row is not None and row.note]
+        means = [share_wording(row.mean) for row in rows if row is not None]
+        return Cell(" ".join(means), footnote="; ".join(notes))
+
+    epsilons = ", ".join(f"{epsilon:g}" for epsilon in scope.epsilons)
+    return Table(
+        f"Accuracy at claimed ε {epsilons}",
+        ("method",),
+        [Column(dataset.name) for dataset in scope.found],
+        [
+            Section(
+                "",
+                [
+                    Row((method.title,), [cell(method, dataset.name) for dataset in scope.found])
+                    for method in scope.methods
+                ],
+            )
+        ],
+        ("Dash: the method does not apply to the dataset, which has no categories.",),
     )
 
 
