@@ -43,8 +43,10 @@ def test_the_table_has_what_is_proved_beside_what_is_claimed(reproduce, output, 
     cells = made.request.output / "accuracy" / "cells.csv"
     scores = np.array([float(line.split(",")[6]) for line in cells.read_text().splitlines()[1:]])
     assert len(scores) == 5 * (2 + 1)  # breast-w has no categories
-    (row,) = made.markdown_rows("survey.md", "DiffPID3")
+    row, on_datasets = made.markdown_rows("survey.md", "DiffPID3")
     assert row[1:6] == ["categories", "exponential", "Laplace", "1", "0.7"]
+    assert on_datasets[1] == "-"
+    assert on_datasets[2] == row[7]  # the mean over the only dataset that both take
 
 
 def test_the_figure_has_hollow_points_at_the_edge_for_what_is_not_proved():

@@ -23,7 +23,7 @@ class Leaf(NamedTuple):
     probability: tuple[float, ...] | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class OpenNode:
     """A node of the growing tree, with what was released there."""
 
