@@ -1,8 +1,10 @@
 """Audits of ourselves and of others at epsilon 1, as in docs/audits.md; prints a table.
 
-Reports that are in the folder already are not made again. With diffprivlib and interpret in the
-environment (the extra "bench") it takes about an hour on two cores, most of it for our own learner,
-which gets more trainings than the others.
+Reports that are in the folder already are not made again, so the run can be made in parts: name
+some methods, and give the command without names at the end. With diffprivlib and interpret in the
+environment (the extra "bench") our own methods and other libraries take about an hour on two cores,
+most of it for our own learner, which gets more trainings than the others. The published methods of
+the survey take some minutes each; ``survey`` stands for all of them.
 
     python benchmarks/audits.py audits [method ...]
 """
@@ -13,6 +15,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+
+from privatree.baselines.methods import survey
 
 # Trainings of each table; fewer where one takes long.
 RUNS = {
@@ -28,9 +32,11 @@ RUNS = {
     "diffprivlib-logistic": 200,
     "dp-ebm": 40,
 }
+RUNS = dict.fromkeys(survey(), 100) | RUNS
 PAIRS = (
     *("purity", "many-features", "new-class", "new-category", "outlier", "size-threshold"),
     *("category-order", "three-records", "first-row", "part-sizes", "no-records"),
+    *("lead", "noisy-size"),
 )
 """The pairs of datasets in memory; pairs of files have figures of their own."""
 
@@ -57,7 +63,8 @@ def cell(bound: float | None) -> str:
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    methods = sys.argv[2:] or list(RUNS)
+    asked = sys.argv[2:] or list(RUNS)
+    methods = [m for name in asked for m in (survey() if name == "survey" else (name,))]
     print(f"| method | runs | {' | '.join(PAIRS)} |")
     print(f"| --- | ---: |{' ---: |' * len(PAIRS)}")
     for method in methods:

@@ -49,6 +49,7 @@ ESTIMATORS = {
     "bdpt": published.BDPTClassifier(schema=SCHEMA, max_depth=2),
     "dpgdf": published.DPGDFClassifier(schema=SCHEMA),
     "random-tree": published.RandomTreeClassifier(schema=SCHEMA),
+    "published": published.PublishedClassifier(published.RanaForest(2), schema=SCHEMA),
     "tree of numbers": PrivaTreeRegressor(schema=NUMBERS, max_depth=2),
     "ensemble of numbers": PrivaBoostRegressor(schema=NUMBERS),
 }

@@ -81,6 +81,9 @@ LEARNERS: dict[str, Any] = {
     "bdpt, declared cuts": published.BDPTClassifier(2.0, schema=CUT),
     "dpgdf": published.DPGDFClassifier(2.0),
     "random-tree": published.RandomTreeClassifier(2.0),
+    "diffp-c45": published.PublishedClassifier(published.DiffPC45(), 0.5, max_depth=2),
+    "diffgen": published.PublishedClassifier(published.DiffGen(), 0.5, max_depth=2),
+    "train-single-tree": published.PublishedClassifier(published.TrainSingleTree(), 0.5),
 }
 
 
@@ -189,8 +192,8 @@ def found_in(model: Any, secret: Any, folder: Path) -> dict[str, set[str]]:
 
 def groups(model: Any, frame: Any) -> Any:
     """The leaf of each record; records of an ensemble are alike if their scores are."""
-    if hasattr(model, "apply"):
-        return model.apply(frame)
+    if hasattr(getattr(model, "model_", model), "apply"):
+        return getattr(model, "model_", model).apply(frame)
     score = model.predict if is_regressor(model) else model.decision_function
     return np.unique(score(frame), return_inverse=True)[1]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -38,6 +39,12 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "runtime": {
         "datasets": ("Higgs", "eye_movements", "pol", "adult", "vote"),
         "methods": TREES,
+    },
+    "survey": {
+        "datasets": ("breast-w", "vote"),
+        "methods": ("sulq-id3", "diffpid3", "dprfmv", "dpdf", "rana-forest", "smooth-random"),
+        "epsilons": (0.1, 1.0),
+        "repeats": 1,
     },
     "epsilon-curve": {
         "datasets": ("breast-w", "vote"),
@@ -129,6 +136,11 @@ def _small_data(load: Callable[..., Any]) -> Callable[..., Any]:
 
 def _score(task: Any) -> float | str | Score:
     """A few fail; the others are anywhere between .6 and .8, but always the same."""
+    if type(task).__name__ == "AuditedClaim":
+        if task.method == "rana-forest":
+            return "timeout: more than 9 s"
+        bound = {"dpdf": 2.177, "smooth-random": 1.919}.get(task.method, 0.25)
+        return Score(math.nan, 60.0, (0.0, 0.1, 0.0, 0.2, bound, math.nan))
     if type(task).__name__ == "CrossValidated" and (mean := _mean(task)) is not None:
         if (task.dataset, task.method, task.fold) == ("vote", "dpgdf", 4):
             return "failed: ValueError: a_b | c"

@@ -4,10 +4,12 @@ The proofs are in ``docs/proofs/baselines.md``.
 
 ::
 
-    _bdpt.py, _dpgdf.py    BDPT and DPGDF: splits of one category against the rest
-    _one_against_rest.py   the learner behind BDPT and DPGDF
+    greedy/                published trees that choose splits by the records
+    random_forests/        published forests whose splits are random
+    growing/               the skeleton behind both: candidates, scores, choosers, labels
+    _published_tree.py     base classes of the published methods and of the random tree
+    _forest_model.py       a forest of released trees that vote
     _random_tree.py        random splits with noisy labels
-    _published_tree.py     base classes of BDPT, DPGDF and the random tree
     _other_libraries.py    DiffPrivLib and DP-EBM, with bounds from the schema
     paper/                 the paper's Algorithm 1
     methods/               every method that audits and tables compare, by its name

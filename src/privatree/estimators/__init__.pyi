@@ -1,4 +1,5 @@
 from privatree.estimators._base import MAX_DEPTH as MAX_DEPTH
+from privatree.estimators._base import RecordClassifier as RecordClassifier
 from privatree.estimators._base import TreeClassifier as TreeClassifier
 from privatree.estimators._base import check_columns as check_columns
 from privatree.estimators._base import count_units as count_units

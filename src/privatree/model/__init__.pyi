@@ -15,6 +15,7 @@ from privatree.model._reading import released_predictor as released_predictor
 from privatree.model._reading import released_tree as released_tree
 from privatree.model._tree_release import TreeRelease as TreeRelease
 from privatree.model.tree import MAX_MASK as MAX_MASK
+from privatree.model.tree import MAX_NODES as MAX_NODES
 from privatree.model.tree import MAX_NOISY_COUNT as MAX_NOISY_COUNT
 from privatree.model.tree import NodeDraft as NodeDraft
 from privatree.model.tree import Tree as Tree

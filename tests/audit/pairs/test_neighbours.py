@@ -73,6 +73,12 @@ def test_named_events_happen_where_they_say():
     assert members.happens(("1", "0", "1", *agreeing[3:]))
     assert not members.happens(("1", "0", "1", "0", *agreeing[4:]))
     assert not members.happens(agreeing[:9])
+    (lead,), (noisy_size,) = PAIRS["lead"].events, PAIRS["noisy-size"].events
+    assert lead.happens(("1",))
+    assert not lead.happens(("0",))
+    assert noisy_size.happens((0, (), ()))
+    assert not noisy_size.happens((1, (), ()))
+    assert not noisy_size.happens(())
     # Without the first row, the class at each place is the other one.
     first_row = PAIRS["first-row"]
     assert np.all(first_row.second.y == 1 - first_row.first.y[:9])

@@ -36,6 +36,11 @@ GROUPS = {
     "dpgdf": CLAIMED,
     "privatree-paper": CLAIMED,
     "diffprivlib-forest": CLAIMED,
+    "dpdf": CLAIMED,
+    "dpdf-forest": CLAIMED,
+    "smooth-random": CLAIMED,
+    "smooth-random-forest": CLAIMED,
+    "rana-forest": CLAIMED,
     "diffprivlib-tree": PRIVATE,
     "random-tree": PRIVATE,
     "privatree": PRIVATE,
@@ -44,6 +49,20 @@ GROUPS = {
     "privaboost-pure": PRIVATE,
     "diffprivlib-logistic": PRIVATE,
     "dp-ebm": PRIVATE,
+    "sulq-id3": PRIVATE,
+    "private-rdt": PRIVATE,
+    "private-rdt-forest": PRIVATE,
+    "sulq-based-id3": PRIVATE,
+    "diffpid3": PRIVATE,
+    "diffp-c45": PRIVATE,
+    "diffgen": PRIVATE,
+    "dt-diff": PRIVATE,
+    "dprf": PRIVATE,
+    "dprfmv": PRIVATE,
+    "dprfta": PRIVATE,
+    "rana": PRIVATE,
+    "adiffp": PRIVATE,
+    "train-single-tree": PRIVATE,
 }
 
 
@@ -53,7 +72,8 @@ def test_ids_groups_and_order() -> None:
     assert {method.id: method.group for method in found} == GROUPS
     without_privacy = [method.id for method in found if not method.private]
     assert without_privacy == ["decision-tree", "dpa", "lightgbm"]
-    assert {m.id: m.delta for m in found if m.delta} == {"privaboost": 1e-6, "dp-ebm": 1e-6}
+    with_delta = {method.id: method.delta for method in found if method.delta}
+    assert with_delta == dict.fromkeys(("privaboost", "dp-ebm", "sulq-id3"), 1e-6)
     assert len({method.title for method in found}) == len(found)
     claimed = {method.id for method in found if method.claimed}
     assert claimed == {name for name, group in GROUPS.items() if group in (LEAKING, CLAIMED)}
@@ -61,6 +81,10 @@ def test_ids_groups_and_order() -> None:
     assert runs == [NO_PRIVACY, LEAKING, CLAIMED, PRIVATE]  # each is one heading of the tables
     stand_ins = {method.id: method.stands_in_for for method in found if method.stands_in_for}
     assert stand_ins == {"random-tree": "diffprivlib-tree"}
+    surveyed = {method.id for method in found if method.surveyed}
+    assert surveyed <= set(methods.survey()) <= set(GROUPS)
+    others = {"bdpt", "dpgdf", "random-tree", "privatree-paper", "privatree"}
+    assert set(methods.survey()) - surveyed == others
 
 
 def test_only_other_people_s_libraries_are_extras() -> None:
@@ -174,7 +198,12 @@ def test_dpgdf_needs_a_category() -> None:
         schema: [name for name in methods.names() if not methods.get(name).applies_to(schema)]
         for schema in (SCHEMA, numbers, several)
     }
-    assert list(refused.values()) == [[], ["dpgdf"], ["dpgdf", "dp-ebm"]]
+    split_categories = ["dpdf", "dpdf-forest", "sulq-id3", "diffpid3", "adiffp"]
+    assert list(refused.values()) == [
+        [],
+        ["dpgdf", *split_categories],
+        ["dpgdf", *split_categories[:2], "dp-ebm", *split_categories[2:]],
+    ]
 
 
 # --- coding -------------------------------------------------------------------------------------

@@ -134,7 +134,17 @@ def test_every_method_is_in_the_help() -> None:
     hint = get_type_hints(reproduce.reproduce, include_extras=True)["methods"]
     (option,) = hint.__metadata__
     listed = re.sub(r" \(.*?\)", "", option.help.removeprefix("Methods, in place of all: "))
-    assert listed.rstrip(".").split(", ") == list(methods.names())
+    ours, others, _ = listed.split(". ")
+    surveyed = [name for name in methods.names() if methods.get(name).surveyed]
+    assert ours.split(", ") == [name for name in methods.names() if name not in surveyed]
+    assert others.removeprefix("Other published methods: ").split(", ") == surveyed
+
+
+def test_survey_stands_for_the_table_of_related_work() -> None:
+    assert reproduce._parse_reproduce_methods("survey") == methods.survey()
+    found = reproduce._parse_reproduce_methods("lightgbm, survey,bdpt")
+    assert found == ("lightgbm", *methods.survey())
+    assert reproduce._parse_reproduce_methods(None) is None
 
 
 @pytest.mark.usefixtures("tasks_here")

@@ -13,6 +13,7 @@ def test_by_default_it_is_the_paper_s_protocol(asked_for, output):
         methods.get(name)
         for name in methods.names()
         if name not in ("dpa", "diffprivlib-forest", "privatree-robust")
+        and not methods.get(name).surveyed
     ]
     here = [method for method in compared if method.missing is None]
     real = {method.id for method in here}

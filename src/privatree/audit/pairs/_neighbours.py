@@ -139,6 +139,8 @@ def table_pairs(epsilon: float = 1.0) -> dict[str, Neighbours]:
         _first_row_neighbours(),
         _part_sizes_neighbours(),
         _no_records_neighbours(),
+        _lead_neighbours(),
+        _noisy_size_neighbours(),
     )
     return {pair.name: pair for pair in pairs}
 
@@ -302,6 +304,54 @@ def _no_records_neighbours() -> Neighbours:
     empty = Records(table.X.iloc[:0], table.y[:0])
     return Neighbours(
         "no-records", "an error if there is nothing to train on", schema, empty, table
+    )
+
+
+def _lead_neighbours() -> Neighbours:
+    """Return a pair in which one class leads by one record or by two.
+
+    The probability of the other class falls much faster than by a factor of e^epsilon if the noise
+    of a label shrinks with the exact lead.
+    """
+    event = Event(
+        "labels",
+        "the prediction is the class that no record has",
+        lambda labels: labels == ("1",),
+        likelier="first",
+    )
+    return _neighbours_with_record(
+        "lead",
+        "labels whose noise shrinks with the lead of the largest class",
+        _make_binary_neighbour({"f": np.zeros(1, int)}, np.zeros(1, int)),
+        ({"f": 0}, 0),
+        max_depth=1,
+        events=(event,),
+        effort=10,
+    )
+
+
+def _noisy_size_neighbours() -> Neighbours:
+    """Return a pair of one and two records, of a hundred classes.
+
+    The noisy counts of a hundred classes add up to many records. If the noise of a split shrinks
+    with them, two records decide the split.
+    """
+    columns = {f"f{place}": np.zeros(1, int) for place in range(20)}
+    schema = Schema({name: Categorical(["0", "1"]) for name in columns}, range(100))
+    only = Records(_make_neighbour_frame(schema, columns), np.zeros(1, int))
+    event = Event(
+        "splits",
+        "the root splits on f0",
+        lambda splits: isinstance(splits, tuple) and splits[:1] == (0,),
+        likelier="second",
+    )
+    return _neighbours_with_record(
+        "noisy-size",
+        "splits whose noise shrinks with a noisy number of records",
+        (schema, only),
+        ({name: int(name == "f0") for name in columns}, 1),
+        max_depth=1,
+        events=(event,),
     )
 
 

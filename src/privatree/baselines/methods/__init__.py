@@ -3,6 +3,7 @@
 ::
 
     _method.py     a method: its name, its place in the tables, its classifier
+    _survey.py     the published methods of the paper's table of related work
     _registry.py   the list of all methods
 """
 

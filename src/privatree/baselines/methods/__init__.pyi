@@ -1,4 +1,4 @@
 from privatree.baselines.methods._method import Method, Training
-from privatree.baselines.methods._registry import get, names
+from privatree.baselines.methods._registry import get, names, survey
 
-__all__ = ["Method", "Training", "get", "names"]
+__all__ = ["Method", "Training", "get", "names", "survey"]

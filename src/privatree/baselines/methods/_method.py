@@ -130,6 +130,8 @@ class Method:
         A note on the method for the readers of a table.
     effort : float, default=1.0
         Rough duration relative to other methods, for the progress bar.
+    surveyed : bool, default=False
+        Whether the method is only in the table of all published methods, and no other table.
 
     Examples
     --------
@@ -154,6 +156,7 @@ class Method:
     gives_probabilities: bool = True
     caveat: str = ""
     effort: float = 1.0
+    surveyed: bool = False
 
     def learner(self, training: Training) -> Any:
         """Return an untrained classifier or, if the schema has a target, an untrained regressor."""

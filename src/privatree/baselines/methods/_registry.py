@@ -31,6 +31,7 @@ from privatree.baselines.methods._method import (
     method_needs_categories,
     method_needs_two_classes,
 )
+from privatree.baselines.methods._survey import SURVEYED_CLAIMED, SURVEYED_PRIVATE, TABLE_1
 from privatree.errors import ParameterError
 
 BOOST_DELTA = 1e-6
@@ -47,6 +48,18 @@ def names() -> tuple[str, ...]:
     ('decision-tree', 'dpa', 'lightgbm', 'bdpt')
     """
     return tuple(_METHODS)
+
+
+def survey() -> tuple[str, ...]:
+    """Return the ids of the methods of the paper's table of related work, in its order.
+
+    Examples
+    --------
+    >>> from privatree.baselines.methods import survey
+    >>> survey()[:3]
+    ('sulq-id3', 'private-rdt', 'private-rdt-forest')
+    """
+    return TABLE_1
 
 
 def get(name: str) -> Method:
@@ -251,6 +264,7 @@ _METHODS = {
             caveat="DiffPrivLib forest: its records are dealt to trees by position, so that one "
             "record moves the others.",
         ),
+        *SURVEYED_CLAIMED,
         Method(
             "diffprivlib-tree",
             "DiffPrivLib",
@@ -336,5 +350,6 @@ _METHODS = {
             "otherwise.",
             effort=8.0,
         ),
+        *SURVEYED_PRIVATE,
     )
 }

@@ -24,8 +24,11 @@ def audit(
             help="Method to audit: privatree, privatree-robust, privaboost (an ensemble with "
             "delta 1e-6), privaboost-pure (the same with delta 0), privatree-paper, "
             "privatree-star, bdpt, dpgdf, random-tree, diffprivlib-tree, diffprivlib-forest, "
-            "diffprivlib-logistic, dp-ebm; or decision-tree, dpa and lightgbm, which have no "
-            "privacy.",
+            "diffprivlib-logistic, dp-ebm; one of the other published methods sulq-id3, "
+            "private-rdt, sulq-based-id3, diffpid3, diffp-c45, diffgen, dt-diff, dprf, dpdf, rana, "
+            "smooth-random, adiffp, train-single-tree and the forests private-rdt-forest, dprfmv, "
+            "dprfta, dpdf-forest, rana-forest, smooth-random-forest; or decision-tree, dpa and "
+            "lightgbm, which have no privacy.",
         ),
     ],
     epsilon: Annotated[float, typer.Option(metavar="E", help="Privacy budget of the method.")],
@@ -34,7 +37,8 @@ def audit(
         typer.Option(
             metavar="N",
             help="Number of trainings on each table. The pair purity takes 4 times as many, "
-            "many-features 24 times. With N trainings, a bound cannot be much above log(N / 8).",
+            "many-features 24 times, lead 10 times. With N trainings, a bound cannot be much above "
+            "log(N / 8).",
         ),
     ] = 1000,
     pairs: Annotated[
@@ -43,7 +47,8 @@ def audit(
             metavar="A,B,...",
             help="Pairs to train on. Pairs of tables: purity, many-features, new-class, "
             "new-category, outlier, size-threshold, category-order, three-records, first-row, "
-            "part-sizes, no-records, and of units: one-person, two-places. Pairs of files: "
+            "part-sizes, no-records, lead, noisy-size, and of units: one-person, two-places. Pairs "
+            "of files: "
             "open-quote, quoted-newline, odd-bytes, text-in-numbers, new-values, ragged-line, "
             "long-line, odd-folder. Pairs with a numeric target: target-range, far-target, "
             "other-side, two-numbers, missing-target, no-numbers. The default is all of these but "

@@ -26,6 +26,7 @@ def reproduce(
             "accuracy",
             "runtime",
             "datasets",
+            "survey",
             "epsilon-curve",
             "budget-shares",
             "poisoning",
@@ -36,11 +37,12 @@ def reproduce(
         typer.Argument(
             metavar="TARGET",
             help="accuracy: tables of accuracy, AUC and log loss of all methods. runtime: seconds "
-            "per training. datasets: properties of the datasets. epsilon-curve: accuracy against "
-            "epsilon. budget-shares: how Algorithm 1 should divide its budget. poisoning: tables "
-            "of the accuracy that is guaranteed if records are poisoned. poisoning-curve: the "
-            "guaranteed accuracy against the number of poisoned records. backdoor: how often a "
-            "trigger that was planted in images works. all: all of them.",
+            "per training. datasets: properties of the datasets. survey: what published methods "
+            "claim, what is proved for them, an audit of each, and their accuracy. epsilon-curve: "
+            "accuracy against epsilon. budget-shares: how Algorithm 1 should divide its budget. "
+            "poisoning: tables of the accuracy that is guaranteed if records are poisoned. "
+            "poisoning-curve: the guaranteed accuracy against the number of poisoned records. "
+            "backdoor: how often a trigger that was planted in images works. all: all of them.",
         ),
     ],
     output: Annotated[
@@ -68,7 +70,11 @@ def reproduce(
             help="Methods, in place of all: decision-tree, dpa, lightgbm, bdpt, privatree-star, "
             "dpgdf, privatree-paper, diffprivlib-forest, diffprivlib-tree, random-tree (our "
             "version of diffprivlib-tree), privatree (record-level), privatree-robust, privaboost "
-            "(an ensemble), privaboost-pure (the same with delta 0), diffprivlib-logistic, dp-ebm.",
+            "(an ensemble), privaboost-pure (the same with delta 0), diffprivlib-logistic, dp-ebm. "
+            "Other published methods: dpdf, dpdf-forest, smooth-random, smooth-random-forest, "
+            "rana-forest, sulq-id3, private-rdt, private-rdt-forest, sulq-based-id3, diffpid3, "
+            "diffp-c45, diffgen, dt-diff, dprf, dprfmv, dprfta, rana, adiffp, train-single-tree. "
+            "survey stands for these and for the trees to compare them with.",
         ),
     ] = None,
     epsilon: Annotated[
@@ -126,7 +132,7 @@ def reproduce(
     request = Request(
         output=output,
         datasets=_parse_reproduce_names("--datasets", datasets) if suite is None else names(suite),
-        methods=_parse_reproduce_names("--methods", methods),
+        methods=_parse_reproduce_methods(methods),
         epsilons=_parse_reproduce_epsilons(epsilon),
         repeats=_check_reproduce_number("--repeats", repeats),
         data_dir=data_dir,
@@ -173,6 +179,18 @@ def _parse_reproduce_names(option: str, given: str | None) -> tuple[str, ...] | 
     if not found:
         raise ParameterError(f"{option} must be names separated by commas, got {given!r}.")
     return found
+
+
+def _parse_reproduce_methods(given: str | None) -> tuple[str, ...] | None:
+    """Return the ids of methods; ``survey`` stands for all of the paper's related work."""
+    from privatree.baselines.methods import survey
+
+    found = _parse_reproduce_names("--methods", given)
+    if found is None:
+        return None
+    return tuple(
+        dict.fromkeys(one for name in found for one in (survey() if name == "survey" else (name,)))
+    )
 
 
 def _parse_reproduce_epsilons(given: str | None) -> tuple[float, ...] | None:

@@ -4,6 +4,7 @@ from privatree.model.tree._tree_building import TreeBuilder as TreeBuilder
 from privatree.model.tree._tree_building import assemble_tree as assemble_tree
 from privatree.model.tree._tree_building import tree_nodes as tree_nodes
 from privatree.model.tree._tree_checks import MAX_MASK as MAX_MASK
+from privatree.model.tree._tree_checks import MAX_NODES as MAX_NODES
 from privatree.model.tree._tree_checks import MAX_NOISY_COUNT as MAX_NOISY_COUNT
 from privatree.model.tree._tree_importances import tree_importances as tree_importances
 from privatree.model.tree._tree_json import tree_from_dict as tree_from_dict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ _MAX_WHOLE = 2.0**53
 _MIN_SENSITIVITY = Fraction(1, 2**500)
 
 
+@lru_cache(maxsize=256)
 def noise_grid_step(sensitivity: Fraction) -> Fraction:
     """Return the step of the public grid: a power of two, about a 4096th of the sensitivity."""
     if not _MIN_SENSITIVITY <= sensitivity <= 1 / _MIN_SENSITIVITY:

@@ -6,6 +6,7 @@
     _tasks.py             accuracy by cross-validation and on random splits
     _probability_scores.py   AUC and log loss of a classifier
     _backdoor.py          success rate of a backdoor attack
+    _audited_claim.py     lower bounds on the real epsilon of a method
     _budget_share.py      accuracy of Algorithm 1 with a given division of its budget
     _certified_split.py   certified accuracy on a random split
     _runner.py            runs tasks in processes, with a time limit

@@ -18,11 +18,13 @@ from privatree.reproduction.targets._epsilon_curve import reproduce_epsilon_curv
 from privatree.reproduction.targets._poisoning import reproduce_poisoning
 from privatree.reproduction.targets._poisoning_curve import reproduce_poisoning_curve
 from privatree.reproduction.targets._runtime import reproduce_runtime
+from privatree.reproduction.targets._survey import reproduce_survey
 
 TARGETS: dict[str, Callable[[Request, Reporter], list[Path]]] = {
     "datasets": reproduce_datasets,
     "accuracy": reproduce_accuracy,
     "runtime": reproduce_runtime,
+    "survey": reproduce_survey,
     "epsilon-curve": reproduce_epsilon_curve,
     "budget-shares": reproduce_budget_shares,
     "poisoning": reproduce_poisoning,

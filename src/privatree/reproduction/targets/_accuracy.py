@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEFT_OUT = ("dpa", "lightgbm", "diffprivlib-forest", "privatree-robust")
-METHODS = tuple(name for name in methods.names() if name not in _LEFT_OUT)
+METHODS = tuple(
+    name for name in methods.names() if name not in _LEFT_OUT and not methods.get(name).surveyed
+)
 """All methods except those for other tables; the option --methods accepts these, too."""
 EPSILONS = (0.01, 0.1, 1.0)
 REPEATS = 5

@@ -11,14 +11,13 @@ import pytest
 from scipy.stats import binom
 
 from privatree.baselines import DPGDFClassifier
-from privatree.baselines._dpgdf import DPGDFRules, dpgdf_smooth_sensitivity
-from privatree.baselines._one_against_rest import (
-    Coding,
-    OpenNode,
-    grow_one_against_rest,
-    one_against_rest_scores,
-)
-from privatree.privacy import Ledger, Randomness
+from privatree.baselines.greedy._dpgdf import DPGDF
+from privatree.baselines.growing._coding import ONE, Coding
+from privatree.baselines.growing._growth import OpenNode
+from privatree.baselines.growing._labellers import smooth_sensitivity
+from privatree.baselines.growing._method import Job
+from privatree.baselines.growing._scores import NORMALISED_GINI
+from privatree.privacy import Randomness
 from privatree.privacy.mechanisms import Exponential, PermuteAndFlip
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -29,9 +28,6 @@ NOTHING = Schema({"a": Numeric(0, 1)}, [0, 1])
 
 
 def test_the_shares_add_up_on_every_path():
-    rules = DPGDFRules.of(Fraction(1, 3), 7)
-    assert rules.leaf == Fraction(1, 6)
-    assert 7 * rules.split + rules.leaf == Fraction(1, 3)
     X = np.column_stack([np.arange(60) % 2, np.arange(60) % 3])
     model = DPGDFClassifier(0.6, max_depth=3, schema=SCHEMA, random_state=0)
     spends = model.fit(X, np.arange(60) % 2).privacy_.spends
@@ -90,18 +86,20 @@ def counts_of(records):
     return counts, totals
 
 
+def one_against_rest_scores(counts, totals):
+    return Coding.of(SCHEMA, {}).candidates(ONE).scores(NORMALISED_GINI, counts, totals)
+
+
 def test_splits_follow_the_law_of_permute_and_flip():
     rng = np.random.default_rng(2)
     columns = [rng.integers(0, size, 30).astype(np.uint8) for size in (2, 3)]
     labels = ((columns[1] == 2) | (rng.random(30) < 0.2)).astype(np.int32)
-    coding, epsilon, runs, source = Coding.of(SCHEMA, {}), Fraction(12), 1200, Randomness(4)
+    epsilon, runs = Fraction(12), 1200
     scores = one_against_rest_scores(*counts_of(zip(*columns, labels, strict=True)))
-    rules = DPGDFRules.of(epsilon, 1)
     law = np.exp(PermuteAndFlip(epsilon / 2, Fraction(1, 2)).log_probabilities(scores))
-    seen = np.zeros(5, dtype=int)
+    seen, job = np.zeros(5, dtype=int), Job(SCHEMA, epsilon, 1, columns, labels, Randomness(4))
     for _ in range(runs):
-        records = coding.bin_records(columns, labels, 2)
-        tree = grow_one_against_rest(SCHEMA, coding, records, rules, Ledger(epsilon, source))
+        tree = DPGDF().grow(job)[0].tree
         (code,) = tree.left_codes(0)
         seen[code + (2 if tree.feature[0] == 1 else 0)] += 1
     for found, chance in zip(seen, law, strict=True):
@@ -113,15 +111,16 @@ def test_splits_follow_the_law_of_permute_and_flip():
 def test_the_splits_of_neighbours_differ_by_the_level_s_epsilon_at_most(used):
     class Seen:
         def release(self, mechanism, exact, **_):
-            self.mechanism = mechanism
+            self.mechanism, self.n_scores = mechanism, len(exact)
             return 0
 
-    rules, node = DPGDFRules.of(Fraction(32), 2), OpenNode((0,), Seen(), 1, used)
-    rules.choose(node, np.zeros(5), 3)
+    job = Job(SCHEMA, Fraction(32), 2, [], np.empty(0), None)
+    (_, rules), node = DPGDF().rules(job), OpenNode((0,), Seen(), 1, used)
+    found = rules.split(node, np.zeros((2, 5), int), np.zeros(2, int))
     epsilon, real = Fraction(8), node.ledger.mechanism  # half of 32, over two levels
     assert real.epsilon == epsilon
-    allowed = rules.candidates(node, 5)
-    assert allowed.tolist() == sorted(set(range(5)) - used)
+    allowed = np.array(sorted(set(range(5)) - used))
+    assert (found.candidate, node.ledger.n_scores) == (allowed[0], len(allowed))
     kinds = list(product(range(2), range(3), range(2)))
 
     def largest_loss(mechanism):
@@ -129,7 +128,7 @@ def test_the_splits_of_neighbours_differ_by_the_level_s_epsilon_at_most(used):
         for size in range(4):
             for records in combinations_with_replacement(kinds, size):
                 counts, totals = counts_of(records)
-                scores = one_against_rest_scores(counts[:, allowed], totals)
+                scores = one_against_rest_scores(counts, totals)[allowed]
                 laws[records] = mechanism.log_probabilities(scores)
         return max(
             np.abs(laws[records] - laws[tuple(sorted((*records, more)))]).max()
@@ -150,14 +149,14 @@ def test_the_splits_of_neighbours_differ_by_the_level_s_epsilon_at_most(used):
 def chance_of_the_minority(lead, epsilon=1):
     leaf = Fraction(epsilon) / 2
     counts = np.array([lead, 0])
-    mechanism = Exponential(leaf, 2 * dpgdf_smooth_sensitivity(counts, leaf))
+    mechanism = Exponential(leaf, 2 * smooth_sensitivity(counts, leaf))
     return float(mechanism.log_probabilities(np.array([1, 0]))[1])
 
 
 def test_the_smooth_sensitivity_is_that_of_the_lead():
     leaf = Fraction(1, 2)
     for counts, lead in (([5, 2], 3), ([2, 5, 5], 0), ([0, 0], 0), ([1, 9, 4], 5)):
-        found = dpgdf_smooth_sensitivity(np.array(counts), leaf)
+        found = smooth_sensitivity(np.array(counts), leaf)
         assert float(found) == pytest.approx(math.exp(-lead / 2))
 
 
@@ -165,27 +164,19 @@ def test_labels_follow_the_law():
     """Five records of class 0, epsilon 1: label 1 with probability 1/(1 + exp(e^2.5/4))."""
     chance = 1 / (1 + math.exp(math.exp(2.5) / 4))
     assert math.exp(chance_of_the_minority(5)) == pytest.approx(chance)
-    coding, rules, source = Coding.of(NOTHING, {}), DPGDFRules.of(Fraction(1), 4), Randomness(1)
-    runs, found = 1200, 0
-    for _ in range(runs):
-        records = coding.bin_records([np.zeros(5)], np.zeros(5, dtype=np.int32), 2)
-        tree = grow_one_against_rest(NOTHING, coding, records, rules, Ledger(Fraction(1), source))
-        found += int(tree.label[0])
+    runs, labels = 1200, np.zeros(5, dtype=np.int32)
+    job = Job(NOTHING, Fraction(1), 4, [np.zeros(5)], labels, Randomness(1))
+    found = sum(int(DPGDF().grow(job)[0].tree.label[0]) for _ in range(runs))
     assert binom.ppf(1e-8, runs, chance) <= found <= binom.isf(1e-8, runs, chance)
     assert found < binom.ppf(1e-8, runs, math.exp(chance_of_the_minority(4)))
 
 
 def test_the_largest_classes_share_alike():
     schema = Schema({"a": Numeric(0, 1)}, [0, 1, 2])
-    coding, rules = Coding.of(schema, {}), DPGDFRules.of(Fraction(90), 1)
-    labels, source, seen = np.array([0, 2], dtype=np.int32), Randomness(0), [0, 0, 0]
+    labels, seen = np.array([0, 2], dtype=np.int32), [0, 0, 0]
+    job = Job(schema, Fraction(90), 1, [np.zeros(2)], labels, Randomness(0))
     for _ in range(400):
-        records = coding.bin_records([np.zeros(2)], labels, 3)
-        seen[
-            grow_one_against_rest(
-                schema, coding, records, rules, Ledger(Fraction(90), source)
-            ).label[0]
-        ] += 1
+        seen[DPGDF().grow(job)[0].tree.label[0]] += 1
     assert seen[1] == 0
     assert binom.ppf(1e-8, 400, 0.5) <= seen[0] <= binom.isf(1e-8, 400, 0.5)
 
@@ -199,7 +190,7 @@ def test_one_record_changes_a_label_by_more_than_the_claim(lead, loss):
 
 
 def test_the_table_of_the_proof():
-    page = Path(__file__).parents[2] / "docs" / "proofs" / "baselines.md"
+    page = Path(__file__).parents[3] / "docs" / "proofs" / "baselines.md"
     rows = [line.strip("| ").split(" | ") for line in page.read_text("utf-8").splitlines()]
     (chances,) = [row[1:] for row in rows if row[0] == "P(label 1)"]
     leads = [4, 5, 6, 7, 8, 20, 21]

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privatree.baselines._one_against_rest import (
-    Coding,
-    grow_one_against_rest,
-    one_against_rest_scores,
-)
+from privatree.baselines.growing._coding import ONE, Coding
+from privatree.baselines.growing._growth import Leaf, grow_tree
+from privatree.baselines.growing._rules import Recipe
+from privatree.baselines.growing._scores import NORMALISED_GINI
 from privatree.privacy import Ledger, Randomness
 from privatree.schema import Categorical, Numeric, Schema
 
@@ -44,10 +43,11 @@ def impurity(records):
 
 
 def scores_of(records, n_classes):
+    coding = Coding((0,), (None,), (2,))
     counts = np.zeros((n_classes, 2), dtype=np.int64)
     for side, label in records:
         counts[label, side] += 1
-    return one_against_rest_scores(counts, counts.sum(axis=1))
+    return coding.candidates(ONE).scores(NORMALISED_GINI, counts, counts.sum(axis=1))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -75,20 +75,20 @@ def test_one_record_changes_a_score_by_at_most_2n_over_n_plus_1_squared(n_classe
 # --- trees --------------------------------------------------------------------------------------
 
 
-class Greedy:
+def greedy(coding, max_depth, choose=None):
     """The best split, the first on ties; the largest class. No noise."""
 
-    def __init__(self, max_depth):
-        self.max_depth = max_depth
+    def best(choice):
+        return int(np.argmax(np.round(choice.exact_scores(NORMALISED_GINI), 9)))
 
-    def candidates(self, node, n_candidates):
-        return np.setdiff1d(np.arange(n_candidates), sorted(node.used))
+    def label(node, totals):
+        return Leaf(int(np.argmax(totals)))
 
-    def choose(self, node, exact_scores, exact_size):
-        return int(np.argmax(np.round(exact_scores, 9)))
+    return Recipe(max_depth, coding.candidates(ONE), choose or best, label)
 
-    def label(self, node, exact_counts):
-        return int(np.argmax(exact_counts))
+
+def grown(schema, coding, records, rules):
+    return grow_tree(schema, coding, records, rules, Ledger(Fraction(1), Randomness(0)))[0]
 
 
 def group(value, cuts):
@@ -144,9 +144,7 @@ def test_the_tree_is_that_of_a_plain_recursion(seed, depth, n_records):
     assert coding.features == (0, 1, 2)  # what has one code cannot be split
     assert coding.n_codes == (4, 3, 2)
     records = coding.bin_records(columns, labels, 3)
-    tree = grow_one_against_rest(
-        SCHEMA, coding, records, Greedy(depth), Ledger(Fraction(1), Randomness(0))
-    )
+    tree = grown(SCHEMA, coding, records, greedy(coding, depth))
     splits = [
         (feature, code) for feature, size in enumerate(coding.n_codes) for code in range(size)
     ]
@@ -158,10 +156,6 @@ def test_the_tree_is_that_of_a_plain_recursion(seed, depth, n_records):
 
 
 def test_the_rest_of_a_middle_group_is_written_twice():
-    class Scripted(Greedy):
-        def choose(self, node, exact_scores, exact_size):
-            return 2  # from 0 (excluded) to 0.5 of the first feature, then from 0.5 on
-
     columns = [
         np.array([0.2, 0.7, -0.2]),
         np.zeros(3, np.uint8),
@@ -171,9 +165,8 @@ def test_the_rest_of_a_middle_group_is_written_twice():
     ]
     coding = Coding.of(SCHEMA, CUTS)
     records = coding.bin_records(columns, np.array([0, 1, 2], dtype=np.int32), 3)
-    tree = grow_one_against_rest(
-        SCHEMA, coding, records, Scripted(2), Ledger(Fraction(1), Randomness(0))
-    )
+    # From 0 (excluded) to 0.5 of the first feature, then from 0.5 on.
+    tree = grown(SCHEMA, coding, records, greedy(coding, 2, lambda choice: 2))
     assert tree.threshold[[0, 2]].tolist() == [0.0, 0.5]
     below, above = int(tree.left[0]), int(tree.right[2])
     for copy in (below, above):  # both go on with the same question and the same answers
@@ -189,8 +182,6 @@ def test_features_without_codes_give_a_leaf():
     records = coding.bin_records(
         [np.zeros(5), np.zeros(5)], np.array([0, 1, 1, 1, 0], dtype=np.int32), 2
     )
-    tree = grow_one_against_rest(
-        schema, coding, records, Greedy(3), Ledger(Fraction(1), Randomness(0))
-    )
+    tree = grown(schema, coding, records, greedy(coding, 3))
     assert tree.n_nodes == 1
     assert tree.label[0] == 1

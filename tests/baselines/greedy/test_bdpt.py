@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from privatree.baselines import BDPTClassifier
-from privatree.baselines._bdpt import BDPTRules, bdpt_cuts, bdpt_gini_sensitivity
-from privatree.baselines._one_against_rest import (
-    Coding,
-    OpenNode,
-    grow_one_against_rest,
-    one_against_rest_scores,
-)
+from privatree.baselines.greedy._bdpt import BDPT, AtNoisySize, bdpt_cuts, gini_sensitivity
+from privatree.baselines.growing._coding import ONE, Coding
+from privatree.baselines.growing._growth import OpenNode
+from privatree.baselines.growing._method import Job
+from privatree.baselines.growing._rules import Choice
 from privatree.counting import bin_numbers
 from privatree.privacy import Ledger, Randomness
 from privatree.privacy.mechanisms import Exponential, Laplace
@@ -34,15 +32,15 @@ FALSE_ALARM = 1e-8
 @pytest.mark.parametrize("epsilon", [Fraction(1), Fraction(0.1), Fraction(1, 3), Fraction(10**6)])
 @pytest.mark.parametrize("depth", range(1, 11))
 def test_the_shares_are_the_published_ones_and_add_up_exactly(epsilon, depth):
-    rules = BDPTRules.of(epsilon, depth)
-    assert rules.split * depth == epsilon / 2
-    assert sum(rules.count) == epsilon / 2
+    draw = AtNoisySize.of(epsilon, depth)
+    assert draw.epsilon * depth == epsilon / 2
+    assert sum(draw.of_size) == epsilon / 2
     root = 2 ** (1 / 3)
     published = [
         float(epsilon / 2) * (1 - root) * 2 ** (i / 3) / (1 - 2 ** ((depth + 1) / 3))
         for i in range(depth + 1)
     ]
-    np.testing.assert_allclose([float(share) for share in rules.count], published, rtol=1e-12)
+    np.testing.assert_allclose([float(share) for share in draw.of_size], published, rtol=1e-12)
 
 
 def test_a_path_spends_all_of_epsilon_and_nothing_more():
@@ -59,17 +57,17 @@ def test_a_path_spends_all_of_epsilon_and_nothing_more():
     }
     assert [len(spends) for spends in by_purpose.values()] == [7, 7, 8]  # no path ends early
     assert sum(map(len, by_purpose.values())) == len(privacy.spends)
-    rules = BDPTRules.of(Fraction(0.7), 3)
-    assert {spend.epsilon for spend in by_purpose["split"]} == {rules.split}
-    assert {spend.epsilon for spend in by_purpose["size of a node"]} == set(rules.count[:3])
-    assert {spend.epsilon for spend in by_purpose["class counts of a leaf"]} == {rules.count[3]}
-    assert 3 * rules.split + sum(rules.count) == Fraction(0.7)
+    draw = AtNoisySize.of(Fraction(0.7), 3)
+    assert {spend.epsilon for spend in by_purpose["split"]} == {draw.epsilon}
+    assert {spend.epsilon for spend in by_purpose["size of a node"]} == set(draw.of_size[:3])
+    assert {spend.epsilon for spend in by_purpose["class counts of a leaf"]} == {draw.of_size[3]}
+    assert 3 * draw.epsilon + sum(draw.of_size) == Fraction(0.7)
 
 
 def test_the_sensitivity_is_the_published_one():
     for size in (1.0, 2.5, 1e6):
         expected = 1 - (size / (size + 1)) ** 2 - (1 / (size + 1)) ** 2
-        assert float(bdpt_gini_sensitivity(size)) == pytest.approx(expected, abs=1e-15)
+        assert float(gini_sensitivity(size)) == pytest.approx(expected, abs=1e-15)
 
 
 # --- groups -------------------------------------------------------------------------------------
@@ -133,15 +131,15 @@ def example(n_records):
 
 def chance_of_the_first_feature(epsilon, sharper=1):
     """On two records, over the law of the noisy size (in steps of 1/4096), by the formulas."""
-    rules = BDPTRules.of(Fraction(epsilon), 1)
-    rate = float(rules.count[0]) / 4096
+    draw = AtNoisySize.of(Fraction(epsilon), 1)
+    rate = float(draw.of_size[0]) / 4096
     steps = np.arange(-4096, math.ceil(60 / rate), max(1, math.ceil(1e-5 / rate)))
     sizes = np.maximum(2 + steps / 4096, 1.0)
     weights = np.exp(-rate * np.abs(steps))
     below = math.exp(-rate * 4096) / (1 - math.exp(-rate))  # sizes of 1 and less
     step = steps[1] - steps[0]
     sensitivity = 1 - (sizes / (sizes + 1)) ** 2 - (1 / (sizes + 1)) ** 2
-    exponent = sharper * float(rules.split) / 2 / (2 * sensitivity)
+    exponent = sharper * float(draw.epsilon) / 2 / (2 * sensitivity)
     chance = 1 / (1 + OTHERS * np.exp(-exponent))
     total = weights.sum() * step + below
     return float(((weights * chance).sum() * step + below * chance[0]) / total)
@@ -150,10 +148,12 @@ def chance_of_the_first_feature(epsilon, sharper=1):
 def times_of_the_first_feature(epsilon, n_records, runs):
     coding = Coding.of(TEN, {})
     records = coding.bin_records(*example(n_records), 2)
-    exact_scores = one_against_rest_scores(records.class_counts()[0], records.class_totals()[0])
-    rules, source = BDPTRules.of(Fraction(epsilon), 1), Randomness(3)
+    draw, source = AtNoisySize.of(Fraction(epsilon), 1), Randomness(3)
+    candidates = coding.candidates(ONE)
+    counts = records.class_counts()[0], records.class_totals()[0]
     nodes = (OpenNode((0,), Ledger(Fraction(epsilon), source), 0) for _ in range(runs))
-    return sum(rules.choose(node, exact_scores, n_records) < 2 for node in nodes)
+    chosen = (draw(Choice(node, candidates, np.arange(20), *counts)) for node in nodes)
+    return sum(place < 2 for place in chosen)
 
 
 def expected_times(runs, chance):
@@ -183,12 +183,14 @@ def test_the_sensitivity_is_taken_at_the_noisy_size_and_not_below_one(noisy_size
             self.asked.append((mechanism, exact))
             return np.array([noisy_size]) if isinstance(mechanism, Laplace) else 1
 
-    rules, ledger = BDPTRules.of(Fraction(1), 2), Scripted()
-    assert rules.choose(OpenNode((0,), ledger, 1), np.array([0.1, 0.2]), 7) == 1
+    draw, ledger = AtNoisySize.of(Fraction(1), 2), Scripted()
+    candidates = Coding.of(Schema({"a": Categorical([0, 1])}, [0, 1]), {}).candidates(ONE)
+    node, totals = OpenNode((0,), ledger, 1), np.array([3, 4])
+    assert draw(Choice(node, candidates, np.arange(2), np.array([[3, 0], [1, 3]]), totals)) == 1
     (size, exact_size), (split, _) = ledger.asked[-2:]
-    assert size == Laplace(rules.count[1])
+    assert size == Laplace(draw.of_size[1])
     assert exact_size.tolist() == [7]
-    assert split == Exponential(rules.split, 2 * bdpt_gini_sensitivity(used_size))
+    assert split == Exponential(draw.epsilon, 2 * gini_sensitivity(used_size))
 
 
 def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
@@ -199,8 +201,9 @@ def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
     labels = (rng.random(2000) < 0.3 + 0.3 * (columns[1] == 2) + 0.2 * columns[0]).astype(np.int32)
     coding = Coding.of(schema, {0: bdpt_cuts(schema.features["a"], columns[0])})
     assert coding.n_codes == (3, 3)
-    epsilon, runs, source = Fraction(1, 2), 800, Randomness(11)
-    rules = BDPTRules.of(epsilon, 1)
+    epsilon, runs = Fraction(1, 2), 800
+    job = Job(schema, epsilon, 1, columns, labels, Randomness(11))
+    split = AtNoisySize.of(epsilon, 1).epsilon
     codes = [bin_numbers(columns[0], coding.cuts[0]), columns[1]]
     scores = []
     for feature, code in ((f, c) for f in range(2) for c in range(3)):
@@ -210,15 +213,11 @@ def test_a_split_of_many_records_is_an_exponential_mechanism_at_their_size():
             for side in (inside, ~inside)
         )
         scores.append(0.5 - gini)
-    law = np.exp(
-        Exponential(rules.split, 2 * bdpt_gini_sensitivity(2000)).log_probabilities(
-            np.array(scores)
-        )
-    )
+    law = np.exp(Exponential(split, 2 * gini_sensitivity(2000)).log_probabilities(np.array(scores)))
     seen = np.zeros(6, dtype=int)
     for _ in range(runs):
-        records = coding.bin_records(columns, labels, 2)
-        tree = grow_one_against_rest(schema, coding, records, rules, Ledger(epsilon, source))
+        (grown,) = BDPT().grow(job)
+        tree = grown.tree
         if tree.feature[0] == 1:
             (code,) = tree.left_codes(0)
             seen[3 + code] += 1
@@ -236,7 +235,7 @@ def test_labels_follow_the_law_of_noisy_counts():
     """One leaf, counts 3 and 1: label 1 needs a difference of two Laplace noises of 2 or more."""
     schema = Schema({"a": Numeric(0, 0)}, [0, 1])
     epsilon, runs = 2.0, 800
-    rate = float(BDPTRules.of(Fraction(epsilon), 1).count[0])
+    rate = float(AtNoisySize.of(Fraction(epsilon), 1).of_size[0])
     chance = math.exp(-2 * rate) * (2 + 2 * rate) / 4
     found = sum(
         int(BDPTClassifier(epsilon, max_depth=1, schema=schema, random_state=seed)
