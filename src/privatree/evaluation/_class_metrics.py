@@ -318,11 +318,11 @@ def macro_area_against_rest(rest: Floats, noise: tuple[float, float], steps: Flo
         [area_against_rest(rest[:, one], moments, steps) for one in range(rest.shape[1])]
         for moments in (noise, _NO_NOISE)
     ]
-    return _within(mean_of(*found), 1.0)
+    return mean_of(*found)
 
 
 def _within(found: Interval, high: float) -> Interval:
-    return Interval(found.value, np.maximum(found.low, 0.0), np.minimum(found.high, high))
+    return Interval(*(np.clip(each, 0.0, high) for each in found))
 
 
 def brier_score(table: NoisyCounts, probabilities: Floats) -> Interval:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privatree.errors import ParameterError
 from privatree.evaluation._error_knots import Knots, LimitedKnots
 from privatree.evaluation._inversion import Floats
 from privatree.evaluation._plan import ClassPlan, Counts, NumberPlan, ScorePlan
@@ -17,8 +18,21 @@ from privatree.privacy.mechanisms import Geometric
 
 LIMIT_SHARE = Fraction(1, 10)
 """Share of epsilon for the limit of the errors, and for that of the targets."""
+_MIN_EPSILON = 2.0**-33
+"""Smallest epsilon for one unit of weight. Noise needs a rate of at least 2^-50. The smallest is
+that of a table of errors: 40% of epsilon, halved for replaced records, divided by 2^14."""
 _CLEAR = 3.5
 """Standard deviations of noise from which on there clearly are records."""
+
+
+def check_score_epsilon(name: str, epsilon: float, full_weight: int) -> None:
+    """Check, before anything is charged, that noise can be drawn for so small an epsilon."""
+    least = _MIN_EPSILON * full_weight
+    if epsilon < least:
+        weighed = " for records with units or weights" if full_weight > 1 else ""
+        raise ParameterError(
+            f"{name} must be at least about {least:.2g}{weighed}, got {epsilon}.", name
+        )
 
 
 class NoisyTable(NamedTuple):

@@ -151,28 +151,41 @@ def interpolated_spread(
 
 
 def mean_of(parts: list[Interval], without_noise: list[Interval] | None = None) -> Interval:
-    """Return the mean of some metrics, with an interval (MOVER).
+    """Return the mean of some metrics from 0 to 1, with an interval (MOVER).
 
     The distance of each end from the estimate is the root of the sum of squared distances. That is
     for metrics of *disjoint* records. With `without_noise`, they are of the same records, but with
-    independent noise: these are the intervals from sampling alone, whose distances are added up. So
-    are whole distances of wide intervals, which are cut off by the range from 0 to 1, or nearly:
-    such estimates err on the same side.
+    independent noise: these are the intervals from sampling alone, whose distances are added up.
+
+    Where an interval is cut off by the range from 0 to 1, or nothing is known of a metric, errors
+    are on one side, and do not cancel: whole distances are added up. So they are with
+    `without_noise` where intervals are nearly as wide as the range.
     """
     middles = [np.where(np.isnan(one.value), (one.low + one.high) / 2, one.value) for one in parts]
     middle = np.mean(middles, axis=0)
     ends = []
     for end in (1, 2):
-        distances = np.array([part[end] - at for part, at in zip(parts, middles, strict=True)]) ** 2
-        dependent = 0.0
-        if without_noise is not None:
+        distances = np.abs([part[end] - at for part, at in zip(parts, middles, strict=True)])
+        if without_noise is None:
+            whole = np.array([is_cut_off(part, end) for part in parts])
+            sampled = np.zeros_like(distances)
+        else:
+            whole = np.array([is_one_sided(part) for part in parts])
             sampled = np.abs([np.nan_to_num(part[end] - part.value) for part in without_noise])
-            one_sided = [is_one_sided(part) for part in parts]
-            sampled = np.where(one_sided, np.sqrt(distances), sampled)
-            dependent, distances = sampled.sum(axis=0) ** 2, np.maximum(distances - sampled**2, 0)
-        ends.append(np.sqrt(distances.sum(axis=0) + dependent) / len(parts))
+        added = np.where(whole, distances, 0.0).sum(axis=0)
+        distances, sampled = (np.where(whole, 0.0, each) for each in (distances, sampled))
+        squares = np.maximum(distances**2 - sampled**2, 0.0).sum(axis=0)
+        ends.append((added + np.sqrt(squares + sampled.sum(axis=0) ** 2)) / len(parts))
     value = np.mean([part.value for part in parts], axis=0)  # NaN if one is
-    return Interval(value, middle - ends[0], middle + ends[1])
+    low, high = np.maximum(middle - ends[0], 0.0), np.minimum(middle + ends[1], 1.0)
+    return Interval(np.clip(value, 0.0, 1.0), low, high)
+
+
+def is_cut_off(part: Interval, end: int) -> NDArray[np.bool_]:
+    """Return where an end of an interval is that of the range from 0 to 1, or nothing is known."""
+    at_end = part.low <= 0 if end == 1 else part.high >= 1
+    cut: NDArray[np.bool_] = at_end | np.isnan(part.value)
+    return cut
 
 
 def is_one_sided(part: Interval) -> NDArray[np.bool_]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from privatree._support.validation import check_number, check_one_of
-from privatree.counting import Weigher
+from privatree.counting import Weigher, full_weight_of
 from privatree.errors import ParameterError
 from privatree.evaluation._counts import ScoreQuery
+from privatree.evaluation._draws import check_score_epsilon
 from privatree.evaluation._plan import ScorePlan, score_plan
 from privatree.evaluation._release import release_scores
 from privatree.evaluation._scores import PrivateScores
@@ -24,8 +25,6 @@ from privatree.tables import collect_lazy_frame, open_frame, open_labels
 
 PURPOSE = "private_scores"
 """What a charge to a budget says."""
-_LEAST_EPSILON = 1e-5
-"""Smallest epsilon for records with units or weights: noise needs a rate of at least 2^-50."""
 
 
 def private_scores(
@@ -130,12 +129,8 @@ def private_scores(
         plan, X, y, units, sample_weight, float(max_sample_weight)
     )
     exact_epsilon = conservative_epsilon("epsilon", epsilon)
-    if (has_weights or unit is not None) and epsilon < _LEAST_EPSILON:
-        raise ParameterError(
-            f"epsilon must be at least {_LEAST_EPSILON:g} for records with units or weights, "
-            f"got {epsilon}.",
-            "epsilon",
-        )
+    weigher = Weigher() if has_weights or unit is not None else None
+    check_score_epsilon("epsilon", epsilon, full_weight_of(weigher))
     queries: list[ScoreQuery] = []
 
     def make_query(weigher: Weigher | None) -> ScoreQuery:

@@ -8,7 +8,7 @@ part of no other record (``docs/proofs/holdout.md``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from hashlib import blake2b
 
@@ -52,7 +52,7 @@ class Dealing:
     """
 
     schema: Schema
-    key: tuple[int, int, int, int]
+    key: tuple[int, int, int, int] = field(repr=False)
     share: Fraction
 
     @classmethod

@@ -13,7 +13,13 @@ import numpy as np
 from privatree._support.validation import check_number
 from privatree.counting.dealing import Dealing
 from privatree.errors import ParameterError
-from privatree.evaluation import PrivateScores, ScoreQuery, release_scores, score_plan
+from privatree.evaluation import (
+    PrivateScores,
+    ScoreQuery,
+    check_score_epsilon,
+    release_scores,
+    score_plan,
+)
 from privatree.model import Tree
 from privatree.model.ensemble import Ensemble
 from privatree.privacy import (
@@ -31,11 +37,6 @@ from privatree.sources import Records
 
 _LEAST = 0.001
 """Least share of either part."""
-_MIN_EPSILON = 2.0**-27
-"""Smallest epsilon of scores for one unit of weight: its smallest spend can still be drawn.
-
-That is a table of errors for 40% of epsilon, halved for replaced records, to which a unit of weight
-adds 2^20; noise needs a rate of at least 2^-50."""
 
 
 class SizedPlan(Protocol):
@@ -93,14 +94,7 @@ class HeldOut:
 
     def check_noise(self, full_weight: int) -> None:
         """Check, before anything is charged, that noise can be drawn for so small an epsilon."""
-        least = _MIN_EPSILON * full_weight
-        if self.score_epsilon < least:
-            weighed = " for records with units or weights" if full_weight > 1 else ""
-            raise ParameterError(
-                f"score_epsilon must be at least about {least:.2g}{weighed}, got "
-                f"{self.score_epsilon}.",
-                "score_epsilon",
-            )
+        check_score_epsilon("score_epsilon", self.score_epsilon, full_weight)
 
     def release_scores(
         self, predictor: Tree | Ensemble, records: Records, randomness: Randomness, **words: Any
