@@ -11,6 +11,8 @@ that a thousand releases are made at once.)
 - two classes: a score in 16 steps; the second class is 30%, or rare with 2%
 - five classes, tree: 16 leaves; the rarest class is 2%
 - five classes, ensemble: a table for each class; the rarest class is 2%
+- two classes, nearly perfect: 5% are of the second class, and hardly any is predicted wrongly
+- three classes, perfect: three leaves; the rarest class is 0.5%
 - number: errors and targets with heavy tails; the range of the target fits, or is ten times too
   wide
 
@@ -49,6 +51,8 @@ CASES = (
     "five classes, ensemble",
     "number",
     "number, range ten times too wide",
+    "two classes, nearly perfect",
+    "three classes, perfect",
 )
 _WITHOUT = (1e-12, 1e-24)
 Random: TypeAlias = np.random.Generator
@@ -120,6 +124,24 @@ def five_classes(n_columns: int) -> Population:
     rough = of_column**0.8
     rough /= rough.sum(axis=1, keepdims=True)
     return Population(labels, rough[columns], columns, rough.argmax(axis=1), rough)
+
+
+def nearly_perfect() -> Population:
+    rng = np.random.default_rng(18)
+    labels = (rng.random(N_POPULATION) < 0.05).astype(np.int64)
+    middles = step_middles()
+    places = np.clip(np.round(rng.normal(1.5 + 12 * labels, 2.0)), 0, len(middles) - 1)
+    columns = places.astype(np.int64)
+    probabilities = np.stack([1 - middles, middles], axis=1)
+    return Population(
+        labels, probabilities[columns], columns, (middles > 0.5).astype(np.int64), probabilities
+    )
+
+
+def perfect() -> Population:
+    labels = np.random.default_rng(19).choice(3, N_POPULATION, p=[0.6, 0.395, 0.005])
+    sure = np.eye(3)
+    return Population(labels, sure[labels], labels, np.arange(3), sure)
 
 
 def sample(rng: Random, n: int, repetitions: int) -> Floats:
@@ -232,6 +254,8 @@ def classes(case: str, rng: Random, n: int, epsilon: float, times: int) -> Itera
         "two classes, one rare": lambda: two_classes(0.02),
         "five classes, tree": lambda: five_classes(16),
         "five classes, ensemble": lambda: five_classes(N_POPULATION // 8),
+        "two classes, nearly perfect": nearly_perfect,
+        "three classes, perfect": perfect,
     }[case]()
     if case == "five classes, ensemble":  # columns are predictions
         predicted = of.predicted[of.columns]

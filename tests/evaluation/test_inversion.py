@@ -8,6 +8,8 @@ from privatree.evaluation._class_metrics import (
     NoisyCounts,
     accuracy,
     area_of_class,
+    balanced_accuracy,
+    brier_against_rest,
     macro_area,
     macro_area_against_rest,
     recall,
@@ -62,6 +64,29 @@ def test_intervals_hold_the_true_value(n, epsilon):
     above = (SCORES[:, None] > SCORES) + 0.5 * (SCORES[:, None] == SCORES)
     first, second = (row / row.sum() for row in SHARES)
     assert held(area_of_class(table, SCORES, 1), second @ above @ first) >= LEAST
+
+
+@pytest.mark.parametrize(("n", "epsilon"), [(200, 0.05), (2000, 0.05), (2000, 0.5), (2000, 5)])
+@pytest.mark.parametrize("wrong", [0.0, 0.01])
+def test_the_balanced_accuracy_of_a_nearly_perfect_model_is_in_its_interval(n, epsilon, wrong):
+    """Errors of all recalls are then on one side, or a class is hidden by noise."""
+    shares = np.array([[0.5, 0.45, 0.0, 0.0], [0.05 * wrong, 0.0, 0.05 * (1 - wrong), 0.0]])
+    found = balanced_accuracy(noisy(n, epsilon, 4, shares))
+    assert held(found, 1 - wrong / 2) >= LEAST
+    assert ((found.low >= 0) & (found.high <= 1)).all()
+
+
+def test_an_estimate_is_within_the_range_of_its_metric():
+    """Or a file of scores could not be loaded."""
+    rng = np.random.default_rng(6)
+    rest = np.zeros((N_RUNS, 26, 2, len(SCORE_STEPS) + 1))
+    rest[:, :, 0, -1] = 3000.0  # what is surely a class is never one
+    rest += two_sided(rng, 0.2, rest.shape)
+    found = brier_against_rest(rest, noise_moments(0.2), step_middles())
+    known = ~np.isnan(found.value)
+    assert known.any()
+    assert (found.value[known] <= found.high[known]).all()
+    assert (found.low[known] <= found.value[known]).all()
 
 
 @pytest.mark.slow

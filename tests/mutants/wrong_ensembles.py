@@ -126,14 +126,14 @@ def start_from_the_exact_mean(patch: Patch) -> None:
 
 def scale_from_exact_residuals(patch: Patch) -> None:
     """The noisy residuals are paid for, and the exact ones used."""
-    real = NumberBoosting._scale_of_residuals
+    real = NumberBoosting._next_scale
 
     def mutant(boosting: Any) -> int:
         real(boosting)
         signed = boosting._sums.residual_counts(boosting._start, np.array([2**22, 2**24]))
         return 2**21 + int(signed[1])
 
-    patch.setattr(NumberBoosting, "_scale_of_residuals", mutant)
+    patch.setattr(NumberBoosting, "_next_scale", mutant)
 
 
 def root_measure_from_the_data(patch: Patch) -> None:

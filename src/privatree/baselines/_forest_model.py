@@ -20,6 +20,9 @@ VOTES = ("majority", "average", "confidence")
 class ForestModel:
     """Trees that vote by their labels, by their probabilities, or by labels weighted by these."""
 
+    scores_ = None
+    """A forest is not scored: it is never trained with a hold-out."""
+
     def __init__(
         self, schema: Schema, trees: Sequence[Tree], privacy: PrivacyStatement, vote: str
     ) -> None:

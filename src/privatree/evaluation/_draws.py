@@ -28,10 +28,11 @@ _CLEAR = 3.5
 def check_score_epsilon(name: str, epsilon: float, full_weight: int) -> None:
     """Check, before anything is charged, that noise can be drawn for so small an epsilon."""
     least = _MIN_EPSILON * full_weight
-    if epsilon < least:
-        weighed = " for records with units or weights" if full_weight > 1 else ""
+    if epsilon < least:  # not without weights: there, the smallest epsilon of all is larger
         raise ParameterError(
-            f"{name} must be at least about {least:.2g}{weighed}, got {epsilon}.", name
+            f"{name} must be at least about {least:.2g} for records with units or weights, "
+            f"got {epsilon}.",
+            name,
         )
 
 
