@@ -209,6 +209,17 @@ def test_a_source_gives_the_scores_of_a_frame(classes, tree, kind, tmp_path):
     )
 
 
+def test_scores_rest_on_what_reading_the_records_rests_on(classes, tree, tmp_path):
+    frame, y, _ = classes
+    path = tmp_path / "records.csv"
+    frame.assign(label=y).to_csv(path, index=False)
+    source = CsvSource(path, target="label", multiline=True)
+    scores = private_scores(tree, source, epsilon=1, random_state=0)
+    assert len(scores.assumptions) == 1
+    assert "The guarantee rests on this: " in " ".join(str(scores).split())
+    assert PrivateScores.from_dict(json.loads(scores.to_json())) == scores
+
+
 def test_a_released_model_a_file_and_a_baseline_have_scores(classes, tree, tmp_path):
     frame, y, schema = classes
     tree.save(tmp_path / "model.json")

@@ -71,6 +71,7 @@ def test_what_was_written_is_read(written, written_number):
         (["calibration", 0, "points", 0, "predicted"], 2, "between 0 and 1"),
         (["calibration", 0, "of_class"], "x", "one of the classes"),
         (["scores"], [{}] * 10_001, "at most 10000"),
+        (["assumptions"], ["rows are lines", 3], "texts"),
     ],
 )
 def test_a_file_that_was_changed_is_refused(written, path, to, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from privatree._support.validation import check_number, check_one_of
@@ -142,7 +143,7 @@ def private_scores(
         budget.charge(
             decimal_fraction("epsilon", epsilon), purpose=PURPOSE, neighbours=neighbours, unit=unit
         )
-    return release_scores(
+    scores = release_scores(
         plan,
         exact.tables,
         Ledger(exact_epsilon / (2 if neighbours == "replace" else 1), randomness),
@@ -152,6 +153,7 @@ def private_scores(
         neighbours=neighbours,
         seeded=randomness.seeded,
     )
+    return replace(scores, assumptions=records.assumptions)
 
 
 def _open_scored(

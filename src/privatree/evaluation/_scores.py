@@ -61,6 +61,8 @@ class PrivateScores:
         targets beyond.
     spends : tuple of Spend
         Every charge. They add up to epsilon (to half of it for ``"replace"``).
+    assumptions : tuple of str
+        What the guarantee rests on, if the way the records were read needs it.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class PrivateScores:
     error_limit: float | None = None
     target_limits: tuple[float, float] | None = None
     spends: tuple[Spend, ...] = field(default=(), repr=False)
+    assumptions: tuple[str, ...] = ()
 
     @property
     def words(self) -> UnitWords:
@@ -127,6 +130,7 @@ class PrivateScores:
             f"The scores together cost epsilon {shown_amount(self.epsilon)} for {words.whole}: "
             f"{words.neighbours(self.neighbours)}.",
         ]
+        texts += [f"The guarantee rests on this: {text}." for text in self.assumptions]
         if self.unit is not None:
             texts.append(f"{words.definition} Each counts once, however many records it has.")
         if len(self.classes) > 2 and any(score.name == "AUC" for score in self.scores):

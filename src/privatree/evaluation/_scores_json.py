@@ -64,6 +64,7 @@ def scores_to_dict(scores: PrivateScores) -> dict[str, Any]:
             for label, points in scores.calibration
         ],
         **({"is_rounded": True} if scores.is_rounded else {}),
+        **({"assumptions": list(scores.assumptions)} if scores.assumptions else {}),
         "error_limit": scores.error_limit,
         "target_limits": None if limits is None else list(limits),
         "spends": [stated_spend_to_dict(spend) for spend in scores.spends],
@@ -84,8 +85,10 @@ def scores_from_dict(written: Any) -> dict[str, Any]:
     keys = _KEYS
     if "is_rounded" in written:
         keys = keys | {bool: (*keys[bool], "is_rounded")}
+    if "assumptions" in written:
+        keys = keys | {list: (*keys[list], "assumptions")}
     fields = stated_object("private scores", written, keys)
-    for key in _KEYS[list]:
+    for key in keys[list]:
         if len(fields[key]) > MAX_ENTRIES:
             raise ModelFormatError(f"{key!r} must have at most {MAX_ENTRIES} entries.")
     if fields["neighbours"] not in NEIGHBOURS:
@@ -95,6 +98,9 @@ def scores_from_dict(written: Any) -> dict[str, Any]:
     classes = tuple(fields["classes"])
     if not all(isinstance(label, str | int | float) for label in classes):
         raise ModelFormatError("'classes' must be labels.")
+    assumptions = tuple(fields.get("assumptions", ()))
+    if not all(isinstance(text, str) for text in assumptions):
+        raise ModelFormatError("'assumptions' must be texts.")
     epsilon = stated_number("epsilon", fields["epsilon"])
     spends = tuple(stated_spend_from_dict(entry) for entry in fields["spends"])
     _check_spends(epsilon, spends, fields["neighbours"])
@@ -113,6 +119,7 @@ def scores_from_dict(written: Any) -> dict[str, Any]:
         "error_limit": _read_optional("error_limit", fields["error_limit"]),
         "target_limits": _read_limits(fields["target_limits"]),
         "spends": spends,
+        "assumptions": assumptions,
     }
 
 
