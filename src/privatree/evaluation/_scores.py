@@ -12,7 +12,7 @@ from typing import Any
 
 from privatree._support.atomic_files import replace_file
 from privatree._support.json_files import read_json
-from privatree.evaluation._score import CurvePoint, Score
+from privatree.evaluation._score import IN_TARGET_UNITS, CurvePoint, Score
 from privatree.evaluation._scores_json import scores_from_dict, scores_to_dict
 from privatree.privacy import Spend, UnitWords, shown_amount, shown_count
 from privatree.schema import Label
@@ -124,9 +124,9 @@ class PrivateScores:
         """What the intervals mean, what the scores cost, and what else a reader must know."""
         words = self.words
         texts = [
-            f"Each interval holds the true value for {self.counted} like the scored ones with a "
-            "probability of 95%. It counts the noise that keeps the scores private, and that "
-            f"the scored {self.counted} are a sample.",
+            f"Each interval holds the true value {self._of_cut_errors}for {self.counted} like the "
+            "scored ones with a probability of 95%. It counts the noise that keeps the scores "
+            f"private, and that the scored {self.counted} are a sample.",
             f"The scores together cost epsilon {shown_amount(self.epsilon)} for {words.whole}: "
             f"{words.neighbours(self.neighbours)}.",
         ]
@@ -142,14 +142,16 @@ class PrivateScores:
             )
         if self.error_limit is not None:
             texts.append(
-                f"Errors above {self.error_limit:.4g} count as {self.error_limit:.4g}: a noisy "
-                "count told that there are hardly any."
+                f"Errors above {self.error_limit:.4g} count as {self.error_limit:.4g} (are cut), "
+                "because the noise hides how many are larger. The uncut mean absolute error and, "
+                "above all, root mean squared error can be much larger. The intervals do not cover "
+                "that."
             )
         if self.target_limits is not None:
             low, high = self.target_limits
             texts.append(
-                f"For R², targets beyond {low:.4g} to {high:.4g} count as the nearer end: a noisy "
-                "count told that there are hardly any."
+                f"For R², targets beyond {low:.4g} to {high:.4g} count as the nearer end, for the "
+                "same reason."
             )
         if self.seeded:
             texts.append(
@@ -158,9 +160,20 @@ class PrivateScores:
             )
         return tuple(texts)
 
+    @property
+    def _of_cut_errors(self) -> str:
+        return "" if self.error_limit is None else "of cut errors "
+
+    def title_of(self, score: Score) -> str:
+        """Return the title of a metric: "mean absolute error, cut at 30", say."""
+        if self.error_limit is None or score.name not in IN_TARGET_UNITS:
+            return score.title
+        return f"{score.title}, cut at {self.error_limit:.4g}"
+
     def __str__(self) -> str:
         """Return all metrics with their intervals as a table, and what they mean."""
-        rows = [("", "estimate", "95% interval"), *((s.title, *s.shown) for s in self.scores)]
+        shown = ((self.title_of(score), *score.shown) for score in self.scores)
+        rows = [("", "estimate", "95% interval"), *shown]
         first = max(len(title) for title, _, _ in rows)
         second = max(len(value) for _, value, _ in rows)
         lines = [f"Private scores of a model, from {self.size_text}"]

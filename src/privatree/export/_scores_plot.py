@@ -66,7 +66,7 @@ def plot_scores(scores: PrivateScores, ax: Axes | None = None) -> Axes:
             f"{value}  ({interval})", (1.02, place), xycoords=("axes fraction", "data"),
             va="center", fontsize=9,
         )  # fmt: skip
-    ax.set_yticks(range(len(rows)), [_plain_text(score.title) for score in rows])
+    ax.set_yticks(range(len(rows)), [_plain_text(scores.title_of(score)) for score in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0.0, None if is_number else max(1.0, *(score.high for score in rows)))
     ax.set_xlabel("error, in the unit of the target" if is_number else "estimate and 95% interval")

@@ -12,7 +12,7 @@ def scores_card(scores: object, schema: Schema) -> str:
     checked = check_scores(scores, schema)
     lines = ["| | estimate | 95% interval |", "| --- | --- | --- |"]
     for score in checked:
-        cells = (score.title, *score.shown)
+        cells = (checked.title_of(score), *score.shown)
         lines.append(f"| {' | '.join(map(escape_card_markdown, cells))} |")
     table = "\n".join(lines)
     return (

@@ -125,7 +125,11 @@ def _row(score: Score, scores: PrivateScores, largest: float) -> ScoreRow:
 
     value, interval = score.shown
     low, high = place(score.low), place(score.high)
-    title = score.name if score.of_class is None else f"{score.name} of {name_text(score.of_class)}"
+    title = (
+        scores.title_of(score)
+        if score.of_class is None
+        else f"{score.name} of {name_text(score.of_class)}"
+    )
     return ScoreRow(
         title=title[0].upper() + title[1:],
         meaning=_MEANINGS[score.name].format(counted=scores.counted),
