@@ -22,8 +22,9 @@ def forecast(
         int,
         typer.Option(
             metavar="N",
-            help="About how many training records you have, 100 to 100,000. It must be public "
-            "knowledge: do not count them.",
+            help="About how many training records you have, 100 to 100,000: persons, if epsilon is "
+            "for persons, and without those held out. It must be public knowledge: do not count "
+            "them.",
         ),
     ],
     epsilon: Annotated[
