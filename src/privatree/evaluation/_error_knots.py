@@ -2,8 +2,9 @@
 
 A record whose error lies between two knots counts in part for each, the more the closer it is, as
 measured by the square of the error: so the sum of the squares of all errors is kept. Knots are a
-constant factor apart. A range of the target that is far too wide costs nothing where the errors
-are: a release first draws a *limit*, above which there are hardly any, and then needs few knots.
+constant factor apart. A range of the target that is ten times too wide costs little where the
+errors are: a release first draws a *limit*, above which noise hides how many there are, and then
+needs few knots.
 """
 
 from __future__ import annotations

@@ -55,10 +55,10 @@ class PrivateScores:
         Whether AUC, Brier score, log loss and calibration are those of probabilities that were
         rounded to steps, because the model has too many.
     error_limit : float or None
-        Errors above this count as this one. None for classes, and if no error is above.
+        Errors above this count as this one. None for classes, and if errors are not cut.
     target_limits : pair of float or None
-        For R², targets beyond these count as the nearer one. None for classes, and if there are no
-        targets beyond.
+        For R², targets beyond these count as the nearer one. None for classes, and if targets are
+        not cut.
     spends : tuple of Spend
         Every charge. They add up to epsilon (to half of it for ``"replace"``).
     assumptions : tuple of str
